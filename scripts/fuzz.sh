@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=60
+mapfile -t known < <(sed -n 's/^    ("\([a-z_]*\)", .*/\1/p' fuzz/src/lib.rs)
 targets=()
 while [ $# -gt 0 ]; do
     case "$1" in
@@ -20,8 +21,8 @@ while [ $# -gt 0 ]; do
         exit 2
         ;;
     *)
-        [ -f "fuzz/fuzz_targets/$1.rs" ] || {
-            echo "no target $1; expected one of: $(cd fuzz/fuzz_targets && echo *.rs | sed 's/\.rs//g')" >&2
+        [[ " ${known[*]} " == *" $1 "* ]] || {
+            echo "no target $1; expected one of: ${known[*]}" >&2
             exit 2
         }
         targets+=("$1")
@@ -29,9 +30,7 @@ while [ $# -gt 0 ]; do
         ;;
     esac
 done
-if [ ${#targets[@]} = 0 ]; then
-    for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
-fi
+[ ${#targets[@]} -gt 0 ] || targets=("${known[@]}")
 
 missing() {
     echo "$1. Without: cargo test --release --manifest-path fuzz/Cargo.toml --no-default-features" >&2
@@ -48,15 +47,15 @@ command -v cargo-fuzz >/dev/null || cargo install --quiet --locked --version 0.1
     missing "cargo-fuzz could not be installed"
 
 cargo +nightly fuzz build --target-dir target/fuzz
-built=target/fuzz/x86_64-unknown-linux-gnu/release
+built=target/fuzz/x86_64-unknown-linux-gnu/release/any
 for target in "${targets[@]}"; do
     corpus=target/fuzz/corpus/$target log=target/fuzz/logs/$target.log
     mkdir -p "$corpus"
-    if ! HNEFI_SEEDS=$corpus "$built/$target" "$corpus" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1500 \
+    if ! HNEFI_TARGET=$target HNEFI_SEEDS=$corpus "$built" "$corpus" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1500 \
         -max_len=16384 -use_value_profile=1 -print_final_stats=1 -artifact_prefix="target/fuzz/artifacts/$target-" \
         >"$log" 2>&1; then
         tail -n 40 "$log"
-        echo "$target: found something; again with: $built/$target FILE (of target/fuzz/artifacts), log in $log"
+        echo "$target: found something; again with: HNEFI_TARGET=$target $built FILE (of target/fuzz/artifacts), log in $log"
         exit 1
     fi
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

@@ -1,17 +1,13 @@
 //! A set of squares. Bit `rank * N + file`, rank 0 at the bottom and file 0 at the left.
 
-mod operators;
-mod regions;
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Sub, SubAssign};
 
-use crate::Square;
-
-pub use regions::Direction;
-pub(crate) use regions::draw;
+use crate::{BoardSize, Square};
 
 /// A set of squares of one board.
 ///
 /// It is an iterator over its squares, lowest first, and a copy of the set is another iterator. Sets combine by `&`,
-/// `|`, `^` and `-` (the difference). A set does not know its board: the complement, regions, steps and drawings take
+/// `|`, `^` and `-` (the difference). A set does not know its board: the complement, the neighbours and the regions take
 /// the board's size, and there is neither `!` nor `<<`, which would leave the board and go around its edges.
 ///
 /// ```
@@ -124,18 +120,122 @@ impl Bitboard {
         None
     }
 
-    /// The square of highest index, `None` when the set is empty.
+    /// Every square of the board.
     #[inline]
-    pub const fn last(self) -> Option<Square> {
-        let mut word = WORDS;
-        while word > 0 {
-            word -= 1;
-            if self.0[word] != 0 {
-                return Some(Square::new(64 * word + 63 - self.0[word].leading_zeros() as usize));
+    pub const fn board(size: BoardSize) -> Bitboard {
+        REGIONS[size.index()].board
+    }
+
+    /// The squares along the four edges.
+    #[inline]
+    pub const fn edge(size: BoardSize) -> Bitboard {
+        REGIONS[size.index()].edge
+    }
+
+    /// The four corners, whether the rules give them a meaning or not.
+    #[inline]
+    pub const fn corners(size: BoardSize) -> Bitboard {
+        REGIONS[size.index()].corners
+    }
+
+    /// The square in the middle; none where the side is even.
+    #[inline]
+    pub const fn throne(size: BoardSize) -> Bitboard {
+        REGIONS[size.index()].throne
+    }
+
+    /// The squares of the board that are not in the set.
+    #[inline]
+    pub const fn complement(self, size: BoardSize) -> Bitboard {
+        Bitboard::board(size).without(self)
+    }
+
+    /// The squares orthogonally beside one of the set; they may be in the set themselves.
+    #[inline]
+    pub const fn neighbours(self, size: BoardSize) -> Bitboard {
+        let (regions, n) = (&REGIONS[size.index()], size.side());
+        let right = Bitboard(shifted_up(self.without(regions.last_file).0, 1));
+        let left = Bitboard(shifted_down(self.without(regions.first_file).0, 1));
+        let up = Bitboard(shifted_up(self.0, n)).and(regions.board);
+        right.or(left).or(up).or(Bitboard(shifted_down(self.0, n)))
+    }
+}
+
+struct Regions {
+    board: Bitboard,
+    edge: Bitboard,
+    corners: Bitboard,
+    throne: Bitboard,
+    first_file: Bitboard,
+    last_file: Bitboard,
+}
+
+static REGIONS: [Regions; BoardSize::ALL.len()] = {
+    let mut all = [const { Regions::of(BoardSize::ALL[0]) }; BoardSize::ALL.len()];
+    let mut index = 1;
+    while index < all.len() {
+        all[index] = Regions::of(BoardSize::ALL[index]);
+        index += 1;
+    }
+    all
+};
+
+impl Regions {
+    const fn of(size: BoardSize) -> Regions {
+        let n = size.side();
+        let mut sets = [Bitboard::EMPTY; 6];
+        let mut index = 0;
+        while index < n * n {
+            let (file, rank) = (index % n, index / n);
+            let (outer_file, outer_rank) = (file == 0 || file == n - 1, rank == 0 || rank == n - 1);
+            let is_middle = 2 * file == n - 1 && 2 * rank == n - 1;
+            let holds = [true, outer_file || outer_rank, outer_file && outer_rank, is_middle, file == 0, file == n - 1];
+            let mut set = 0;
+            while set < sets.len() {
+                if holds[set] {
+                    sets[set] = sets[set].or(Bitboard::of(Square::new(index)));
+                }
+                set += 1;
+            }
+            index += 1;
+        }
+        let [board, edge, corners, throne, first_file, last_file] = sets;
+        Regions { board, edge, corners, throne, first_file, last_file }
+    }
+}
+
+/// Operators of sets that are arrays of words, and what they assign.
+macro_rules! wordwise {
+    ($set:ident: $($trait:ident::$name:ident, $assign:ident::$assign_name:ident, |$a:ident, $b:ident| $result:expr;)*) => {$(
+        impl $trait for $set {
+            type Output = $set;
+
+            #[inline(always)]
+            fn $name(mut self, other: $set) -> $set {
+                for (word, other) in self.0.iter_mut().zip(other.0) {
+                    let ($a, $b) = (*word, other);
+                    *word = $result;
+                }
+                self
             }
         }
-        None
-    }
+
+        impl $assign for $set {
+            #[inline(always)]
+            fn $assign_name(&mut self, other: $set) {
+                *self = $trait::$name(*self, other);
+            }
+        }
+    )*};
+}
+pub(crate) use wordwise;
+
+wordwise! {
+    Bitboard:
+    BitAnd::bitand, BitAndAssign::bitand_assign, |a, b| a & b;
+    BitOr::bitor, BitOrAssign::bitor_assign, |a, b| a | b;
+    BitXor::bitxor, BitXorAssign::bitxor_assign, |a, b| a ^ b;
+    Sub::sub, SubAssign::sub_assign, |a, b| a & !b;
 }
 
 /// The bits moved to higher places, those beyond the last word lost.
@@ -208,29 +308,15 @@ static NTH_BIT_OF_BYTE: [[u8; 8]; 256] = {
     table
 };
 
-impl From<Square> for Bitboard {
-    #[inline]
-    fn from(square: Square) -> Bitboard {
-        Bitboard::of(square)
-    }
-}
-
 impl FromIterator<Square> for Bitboard {
     fn from_iter<I: IntoIterator<Item = Square>>(squares: I) -> Bitboard {
         squares.into_iter().fold(Bitboard::EMPTY, |set, square| set | Bitboard::of(square))
     }
 }
 
-impl Extend<Square> for Bitboard {
-    fn extend<I: IntoIterator<Item = Square>>(&mut self, squares: I) {
-        *self |= squares.into_iter().collect::<Bitboard>();
-    }
-}
-
 impl Iterator for Bitboard {
     type Item = Square;
 
-    /// Removes and returns the lowest square.
     #[inline]
     fn next(&mut self) -> Option<Square> {
         let word = self.0.iter().position(|&word| word != 0)?;
@@ -246,16 +332,6 @@ impl Iterator for Bitboard {
     }
 }
 
-impl DoubleEndedIterator for Bitboard {
-    /// Removes and returns the highest square.
-    #[inline]
-    fn next_back(&mut self) -> Option<Square> {
-        let square = Bitboard::last(*self)?;
-        self.0[square.index() / 64] ^= 1 << (square.index() % 64);
-        Some(square)
-    }
-}
-
 impl ExactSizeIterator for Bitboard {}
 impl std::iter::FusedIterator for Bitboard {}
 
@@ -265,15 +341,9 @@ mod tests {
     use crate::set::{Set, Wide};
 
     #[test]
-    fn squares_come_from_both_ends() {
+    fn squares_come_lowest_first() {
         let set: Bitboard = [360, 120, 64, 63, 0].map(Square::new).into_iter().collect();
-        let mut indices: Vec<usize> = set.rev().map(Square::index).collect();
-        assert_eq!(indices, [360, 120, 64, 63, 0]);
-        indices.reverse();
-        assert_eq!(set.map(Square::index).collect::<Vec<_>>(), indices);
-        let mut more = Bitboard::EMPTY;
-        more.extend(indices.into_iter().map(Square::new));
-        assert_eq!(more, set);
+        assert_eq!(set.map(Square::index).collect::<Vec<_>>(), [0, 63, 64, 120, 360]);
     }
 
     #[test]

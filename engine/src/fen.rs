@@ -10,7 +10,6 @@
 //! - hnefatafl.org's, which has capitals and slashes around: `/3A3/3A3/3D3/AADKDAA/3D3/3A3/3A3/`. The last rank comes
 //!   first, as in ours, and the side to move may be missing, as in OpenTafl's.
 
-use crate::bitboard::draw;
 use crate::{Bitboard, Board, BoardSize, Piece, Rules, Side, Square};
 
 /// A FEN that cannot stand on the board.
@@ -91,33 +90,18 @@ pub enum FenProblem {
         /// Kings found.
         found: usize,
     },
-    /// A man on a corner that is the king's alone.
-    #[error("a man on the corner {}; only the king may stand there", square.name(*size))]
-    ManOnCorner {
-        /// The corner.
-        square: Square,
-        /// The board.
-        size: BoardSize,
-    },
-    /// A man on a fort that is closed to him.
-    #[error("a man on the fort {}, where he may not stop", square.name(*size))]
-    ManOnFort {
-        /// The fort.
-        square: Square,
-        /// The board.
-        size: BoardSize,
-    },
-    /// A man on the throne.
-    #[error("a man on the throne {}; only the king may stand there", square.name(*size))]
-    ManOnThrone {
-        /// The throne.
+    /// A man on a special square that is closed to him.
+    #[error("a man on the {kind} {}, where he may not stop", square.name(*size))]
+    ManOnSpecial {
+        /// `throne`, `corner` or `fort`.
+        kind: &'static str,
+        /// Where he stands.
         square: Square,
         /// The board.
         size: BoardSize,
     },
 }
 
-/// Reads a FEN under these rules.
 pub(crate) fn read(rules: &Rules, fen: &str) -> Result<(Board, Side), FenError> {
     read_words(rules, fen).map_err(|problem| FenError { fen: fen.to_owned(), problem })
 }
@@ -167,7 +151,6 @@ fn is_opentafl(rows: &str) -> Result<bool, FenProblem> {
     }
 }
 
-/// Reads rows of any size.
 pub(crate) fn read_start(rows: &str) -> Result<Board, FenError> {
     let read = || read_rows(rows, is_opentafl(rows)?, None);
     read().map_err(|problem| FenError { fen: rows.to_owned(), problem })
@@ -185,14 +168,13 @@ fn read_rows(rows: &str, opentafl: bool, expected: Option<BoardSize>) -> Result<
     let mut board = Board::empty(size);
     for (index, row) in rows.split('/').enumerate() {
         let rank = if opentafl { index } else { n - 1 - index };
-        for (file, piece) in read_row(row, rank, size)? {
-            let square = Bitboard::of(Square::at(file, rank, size));
-            match piece {
-                Piece::Attacker => board.attackers |= square,
-                Piece::Defender => board.defenders |= square,
-                Piece::King => board.king |= square,
-            }
-        }
+        let pieces = read_row(row, rank, size, |letter| match letter {
+            'a' | 'A' | 't' => Ok(Piece::Attacker),
+            'd' | 'D' | 'T' => Ok(Piece::Defender),
+            'k' | 'K' => Ok(Piece::King),
+            _ => Err(FenProblem::UnknownLetter { letter, rank: rank + 1 }),
+        });
+        pieces?.into_iter().for_each(|(piece, square)| board.put(piece, square));
     }
     match board.king.len() {
         1 => Ok(board),
@@ -200,70 +182,60 @@ fn read_rows(rows: &str, opentafl: bool, expected: Option<BoardSize>) -> Result<
     }
 }
 
-/// The pieces of one row with their files.
-fn read_row(row: &str, rank: usize, size: BoardSize) -> Result<Vec<(usize, Piece)>, FenProblem> {
-    let piece = |(file, letter)| match letter {
-        'a' | 'A' | 't' => Ok((file, Piece::Attacker)),
-        'd' | 'D' | 'T' => Ok((file, Piece::Defender)),
-        'k' | 'K' => Ok((file, Piece::King)),
-        _ => Err(FenProblem::UnknownLetter { letter, rank: rank + 1 }),
-    };
-    letters(row, rank, size, piece)
-}
-
-/// What the letters of one row, each with its file, stand for.
-pub(crate) fn letters<T>(
+/// What the letters of one row stand for, with their squares.
+pub(crate) fn read_row<T>(
     row: &str,
     rank: usize,
     size: BoardSize,
-    meaning: impl Fn((usize, char)) -> Result<T, FenProblem>,
-) -> Result<Vec<T>, FenProblem> {
+    meaning: impl Fn(char) -> Result<T, FenProblem>,
+) -> Result<Vec<(T, Square)>, FenProblem> {
     let n = size.side();
-    let mut found = Vec::new();
-    let mut width = 0;
-    let mut rest = row;
-    while let Some(letter) = rest.chars().next() {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (token, after) = rest.split_at(if digits > 0 { digits } else { letter.len_utf8() });
-        rest = after;
-        if digits > 0 {
-            // A number too long to read is too wide for any board.
-            width += token.parse::<usize>().unwrap_or(n + 1).min(n + 1);
-        } else {
-            found.push(meaning((width, letter))?);
-            width += 1;
-        }
-    }
+    let (found, width) = letters(row, n + 1, |file, letter| Ok((meaning(letter)?, Square::at(file, rank, size))))?;
     if width != n {
         return Err(FenProblem::Width { rank: rank + 1, width, size });
     }
     Ok(found)
 }
 
+/// What the letters of one row, each with its file, stand for, and the row's width. Numbers count as `most` at most.
+pub(crate) fn letters<T, E>(
+    row: &str,
+    most: usize,
+    meaning: impl Fn(usize, char) -> Result<T, E>,
+) -> Result<(Vec<T>, usize), E> {
+    let (mut found, mut width, mut rest) = (Vec::new(), 0, row);
+    while let Some(letter) = rest.chars().next() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (token, after) = rest.split_at(if digits > 0 { digits } else { letter.len_utf8() });
+        rest = after;
+        if digits > 0 {
+            width += token.parse::<usize>().unwrap_or(most).min(most);
+        } else {
+            found.push(meaning(width, letter)?);
+            width += 1;
+        }
+    }
+    Ok((found, width))
+}
+
 /// Pieces may stand where they may stop, and where one of their kind stands at the start.
 fn check_pieces(rules: &Rules, board: &Board) -> Result<(), FenProblem> {
-    let size = rules.size();
-    for (kind, (special, &squares)) in rules.kinds().iter().zip(rules.marks.squares()).enumerate() {
-        for piece in Piece::ALL.into_iter().filter(|&piece| piece != Piece::King && !special.stop.contains(piece)) {
+    let kinds = ["throne", "corner", "fort", "fort"].into_iter().zip(rules.special_squares());
+    for (kind, (special, squares)) in kinds {
+        for piece in [Piece::Attacker, Piece::Defender].into_iter().filter(|&piece| !special.stop.contains(piece)) {
             let closed = board.pieces_of(piece) & (squares - rules.start.board().pieces_of(piece));
             if let Some(square) = closed.first() {
-                return Err(match kind {
-                    0 => FenProblem::ManOnThrone { square, size },
-                    1 => FenProblem::ManOnCorner { square, size },
-                    _ => FenProblem::ManOnFort { square, size },
-                });
+                return Err(FenProblem::ManOnSpecial { kind, square, size: rules.size() });
             }
         }
     }
     Ok(())
 }
 
-/// Writes the board and the side to move.
 pub(crate) fn write(board: &Board, side_to_move: Side) -> String {
     format!("{} {}", board_rows(board), if side_to_move == Side::Attackers { 'a' } else { 'd' })
 }
 
-/// Writes the ranks of a board from the top.
 pub(crate) fn board_rows(board: &Board) -> String {
     rows(board.size, |square| board.piece_at(square).map(letter))
 }
@@ -273,20 +245,12 @@ pub(crate) fn rows(size: BoardSize, letter: impl Fn(Square) -> Option<char>) -> 
     let n = size.side();
     let mut fen = String::new();
     for rank in (0..n).rev() {
-        let mut empty = 0;
-        for file in 0..n {
-            let Some(letter) = letter(Square::at(file, rank, size)) else {
-                empty += 1;
-                continue;
-            };
-            if empty > 0 {
-                fen += &empty.to_string();
-                empty = 0;
+        let row: Vec<Option<char>> = (0..n).map(|file| letter(Square::at(file, rank, size))).collect();
+        for run in row.chunk_by(|one, next| one.is_none() && next.is_none()) {
+            match run[0] {
+                Some(letter) => fen.push(letter),
+                None => fen += &run.len().to_string(),
             }
-            fen.push(letter);
-        }
-        if empty > 0 {
-            fen += &empty.to_string();
         }
         if rank > 0 {
             fen.push('/');
@@ -298,12 +262,28 @@ pub(crate) fn rows(size: BoardSize, letter: impl Fn(Square) -> Option<char>) -> 
 impl Board {
     /// The board as lines of text with coordinates: A, D, K, dots, `+` for the empty throne and corners.
     pub fn diagram(&self) -> String {
+        let n = self.size.side();
         let marked = Bitboard::corners(self.size) | Bitboard::throne(self.size);
-        draw(self.size, |square| match self.piece_at(square) {
-            Some(piece) => letter(piece).to_ascii_uppercase(),
-            None if marked.contains(square) => '+',
-            None => '.',
-        })
+        let mut text = String::new();
+        for rank in (0..n).rev() {
+            text += &format!("{:>2}", rank + 1);
+            for square in (0..n).map(|file| Square::at(file, rank, self.size)) {
+                text.push(' ');
+                text.push(match self.piece_at(square) {
+                    Some(piece) => letter(piece).to_ascii_uppercase(),
+                    None if marked.contains(square) => '+',
+                    None => '.',
+                });
+            }
+            text.push('\n');
+        }
+        text += "  ";
+        for file in ('a'..).take(n) {
+            text.push(' ');
+            text.push(file);
+        }
+        text.push('\n');
+        text
     }
 }
 

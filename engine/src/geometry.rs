@@ -5,9 +5,7 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "u8", into = "u8"))]
 pub struct BoardSize(u8);
 
-/// The shortest side of a board.
 const SHORTEST: usize = 5;
-/// The longest one.
 const LONGEST: usize = 19;
 
 impl BoardSize {

@@ -81,7 +81,6 @@ impl History {
         Recent { history: self, plies }
     }
 
-    /// The moves that led from the first entry to the last.
     pub(crate) fn moves(&self) -> impl Iterator<Item = Move> + '_ {
         self.entries.iter().skip(1).map(|entry| entry.mv)
     }
@@ -89,14 +88,6 @@ impl History {
     /// The moves that led to the last `plies` entries, latest first.
     pub(crate) fn moves_back(&self, plies: usize) -> impl Iterator<Item = Move> + '_ {
         self.recent(plies).entries().iter().rev().map(|entry| entry.mv)
-    }
-
-    /// Puts the entries into the opposite order; for building a history from the present backwards.
-    pub(crate) fn reverse(&mut self) {
-        self.entries.reverse();
-        if self.entries.len() > LONG {
-            self.index_newest();
-        }
     }
 }
 
@@ -134,7 +125,6 @@ impl<'a> Recent<'a> {
         if self.plies > LONG { self.history.index.as_deref() } else { None }
     }
 
-    /// Where the entries begin.
     #[inline(always)]
     fn start(self) -> usize {
         self.history.entries.len() - self.plies
@@ -159,9 +149,9 @@ impl<'a> Recent<'a> {
         if let Some(index) = self.index() {
             let length = self.history.entries.len();
             let start = self.start().max(length.saturating_sub(plies));
-            let recent = index.defenders(defenders).take_while(|&place| place >= start);
+            let recent = index.defenders(defenders).iter().rev().take_while(|&&place| place >= start);
             // The last entry follows a move of the attackers, the one before it one of the defenders, and so on.
-            return recent.filter(|place| (length - place).is_multiple_of(2)).count();
+            return recent.filter(|&place| (length - place).is_multiple_of(2)).count();
         }
         let entries = self.entries();
         // The last entry follows a move of the attackers, the one before it one of the defenders, and so on.
@@ -186,7 +176,8 @@ impl<'a> Recent<'a> {
     pub(crate) fn attackers_stood(self, attackers: u64) -> bool {
         if let Some(index) = self.index() {
             let last = self.history.entries.len() - 1;
-            return index.attackers(attackers).find(|&place| place != last).is_some_and(|place| place >= self.start());
+            let earlier = index.attackers(attackers).iter().rev().find(|&&place| place != last);
+            return earlier.is_some_and(|&place| place >= self.start());
         }
         let earlier = self.plies.saturating_sub(1);
         self.entries()[..earlier].iter().any(|entry| entry.attackers() == attackers)

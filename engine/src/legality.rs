@@ -11,8 +11,7 @@ use crate::state::State;
 use crate::{BoardSize, Ending, Move, Piece, Side, Square};
 
 /// A move the rules forbid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("illegal move {}: {}", mv.text(*size), Explanation { mv: *mv, size: *size, reason: *reason })]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IllegalMove {
     /// The move.
     pub mv: Move,
@@ -54,17 +53,13 @@ pub enum IllegalMoveReason {
     Repeats(u8),
 }
 
-/// A reason in words, with the names of the squares.
-struct Explanation {
-    mv: Move,
-    size: BoardSize,
-    reason: IllegalMoveReason,
-}
+impl std::error::Error for IllegalMove {}
 
-impl fmt::Display for Explanation {
+impl fmt::Display for IllegalMove {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = self.size;
         let (from, to) = (self.mv.from().name(size), self.mv.to().name(size));
+        write!(f, "illegal move {from}{to}: ")?;
         match self.reason {
             IllegalMoveReason::GameOver(Ending::Board(outcome)) => {
                 write!(f, "the game is over ({}, {})", outcome.status(), outcome.reason())
@@ -94,7 +89,6 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// Checks a move without making it.
 pub(crate) fn check<R: Ruleset>(
     g: &Terms<R::Set>,
     recent: Recent<'_>,

@@ -80,7 +80,7 @@ mod symmetry;
 mod tables;
 mod views;
 
-pub use bitboard::{Bitboard, Direction};
+pub use bitboard::Bitboard;
 pub use fen::{FenError, FenProblem};
 pub use game::{Game, GameOver, Ply};
 pub use geometry::{BoardSize, BoardSizeError};

@@ -12,7 +12,6 @@ use crate::set::Set;
 use crate::state::Men;
 use crate::{Move, Side, Square};
 
-/// The pieces of both sides as lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lines<S: Set> {
     attackers: S::Lines,
@@ -21,7 +20,6 @@ pub(crate) struct Lines<S: Set> {
 }
 
 impl<S: Set> Lines<S> {
-    /// The lines of a board.
     pub fn of<R: Ruleset<Set = S>>(g: &Terms<S>, men: Men<S>) -> Lines<S> {
         let mut lines = Lines { attackers: S::NO_LINES, defenders: S::NO_LINES };
         for square in men.attackers.squares() {
@@ -89,7 +87,6 @@ pub(crate) struct Slides<'a, S: Set> {
 }
 
 impl<S: Set> Slides<'_, S> {
-    /// How many there are.
     #[inline(always)]
     pub fn count<R: Ruleset<Set = S>>(&self, g: &Terms<S>) -> usize {
         self.counts.as_ref()[..words::<R>(g)].iter().sum::<u64>() as usize

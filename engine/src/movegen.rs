@@ -56,7 +56,6 @@ fn list_slides<R: Ruleset>(g: &Terms<R::Set>, state: &State<R::Set>, moves: &mut
     }
 }
 
-/// The kind of a side's men.
 const fn man_of(side: Side) -> Piece {
     match side {
         Side::Attackers => Piece::Attacker,

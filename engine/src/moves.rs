@@ -232,7 +232,7 @@ pub enum NotationProblem {
 }
 
 /// The legal moves of one position, in generation order. Filled again, it does not allocate again.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MoveList(Vec<Move>);
 
 impl MoveList {
@@ -291,12 +291,6 @@ impl MoveList {
     #[inline]
     pub fn as_slice(&self) -> &[Move] {
         &self.0
-    }
-}
-
-impl std::fmt::Debug for MoveList {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.as_slice().fmt(f)
     }
 }
 

@@ -181,6 +181,7 @@ impl Ending {
 
 /// The result of a game as one side sees it; the better, the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum GameResult {
     /// The other side won.
     Loss,
@@ -197,6 +198,16 @@ impl GameResult {
             (None, _) => GameResult::Draw,
             (Some(Side::Attackers), Side::Attackers) | (Some(Side::Defenders), Side::Defenders) => GameResult::Win,
             (Some(_), _) => GameResult::Loss,
+        }
+    }
+
+    /// The same game as the other side sees it.
+    #[must_use]
+    pub const fn reversed(self) -> GameResult {
+        match self {
+            GameResult::Loss => GameResult::Win,
+            GameResult::Draw => GameResult::Draw,
+            GameResult::Win => GameResult::Loss,
         }
     }
 

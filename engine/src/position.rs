@@ -5,15 +5,16 @@ use std::sync::Arc;
 use crate::cpu::{Cpu, versions};
 use crate::enclosure;
 use crate::fen;
-use crate::history::{History, LONG, Recent, Seen};
+use crate::history::{History, LONG, Recent};
 use crate::legality::check;
 use crate::lines::Lines;
 use crate::make::{make, make_for};
+use crate::masks::Masks;
 use crate::movegen;
-use crate::ruleset::{Kernel, Ruleset, Tabled, Terms, with_ruleset};
+use crate::ruleset::{Kernel, Ruleset, Terms, with_ruleset};
 use crate::set::{Set, Wide};
-use crate::state::{State, repetition_key};
-use crate::tables::{DEFENDER, KING, ZOBRIST, mix};
+use crate::state::State;
+use crate::tables::{self, Lookup, mix};
 use crate::{
     Bitboard, Board, BoardSize, FenError, IllegalMove, Move, MoveList, NoLegalMove, Outcome, Reason, Rules, Side,
     Symmetry,
@@ -31,7 +32,10 @@ enum Before {
 }
 
 /// Sets that a position can have.
-pub(crate) trait Held: Tabled {
+pub(crate) trait Held: Set {
+    /// The tables of a board of this side.
+    fn tables(side: usize) -> Lookup<Self>;
+    fn masks(rules: &Rules) -> Masks<Self>;
     fn body(inner: Inner<Self>) -> Body;
     /// # Panics
     /// When the position has sets of another kind, here and below: its kernel is chosen together with them.
@@ -41,14 +45,17 @@ pub(crate) trait Held: Tabled {
     fn before(undo: &Undo) -> (&State<Self>, Self);
 }
 
-/// Rules on sets that a position may have.
-pub(crate) trait HeldRuleset: Ruleset<Set: Held> {}
-
-impl<R: Ruleset<Set: Held>> HeldRuleset for R {}
-
 macro_rules! held {
-    ($set:ty, $kind:ident) => {
+    ($set:ty, $kind:ident, $tables:ident) => {
         impl Held for $set {
+            fn tables(side: usize) -> Lookup<$set> {
+                tables::$tables(side)
+            }
+
+            fn masks(rules: &Rules) -> Masks<$set> {
+                Masks::<$set>::converted(&Masks::of(rules))
+            }
+
             #[inline(always)]
             fn body(inner: Inner<$set>) -> Body {
                 Body::$kind(inner)
@@ -80,8 +87,8 @@ macro_rules! held {
     };
 }
 
-held!(u128, Narrow);
-held!(Wide, Wide);
+held!(u128, Narrow, narrow);
+held!(Wide, Wide, wide);
 
 impl Undo {
     /// Every square the move emptied by capture, the captured king's too.
@@ -190,8 +197,8 @@ impl Position {
     }
 
     fn of(rules: &Rules, board: &Board, side_to_move: Side) -> Position {
-        fn inner<R: HeldRuleset>(rules: &Rules, board: &Board, side_to_move: Side) -> Inner<R::Set> {
-            let terms = R::Set::terms(rules);
+        fn inner<R: Ruleset>(rules: &Rules, board: &Board, side_to_move: Side) -> Inner<R::Set> {
+            let terms = Terms::of(rules);
             let mut state = State::root(rules, board, side_to_move);
             state.way_out = enclosure::renewed_witness::<R>(&terms, state.men, <R::Set as Set>::EMPTY);
             let lines = Lines::of::<R>(&terms, state.men);
@@ -219,7 +226,7 @@ impl Position {
 
     /// The part with sets of squares, for a kernel that fits.
     #[inline(always)]
-    pub(crate) fn inner<R: HeldRuleset>(&self) -> &Inner<R::Set> {
+    pub(crate) fn inner<R: Ruleset>(&self) -> &Inner<R::Set> {
         R::Set::inner(&self.body)
     }
 
@@ -390,7 +397,7 @@ impl Position {
     }
 
     #[inline(always)]
-    fn advance_for<R: HeldRuleset, const ATTACKERS: bool>(&mut self, mv: Move) -> R::Set {
+    fn advance_for<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move) -> R::Set {
         let Inner { terms, state, lines } = R::Set::inner_mut(&mut self.body);
         let recent = self.history.recent(state.since_capture as usize + 1);
         let (after, captured) = make_for::<R, ATTACKERS>(terms, recent, state, mv);
@@ -428,68 +435,31 @@ impl Position {
 
     /// The same game as seen through a symmetry, history included. Moves played before it cannot be taken back.
     pub fn transformed(&self, symmetry: Symmetry) -> Position {
-        with_ruleset!(self.kernel, R => {
-            let inner = self.inner::<R>();
-            let (inner, history) = self.transformed_parts::<R>(inner, symmetry);
-            Position { kernel: self.kernel, cpu: self.cpu, body: <R as Ruleset>::Set::body(inner), history }
-        })
-    }
-
-    fn transformed_parts<R: HeldRuleset>(&self, inner: &Inner<R::Set>, symmetry: Symmetry) -> (Inner<R::Set>, History) {
-        let (size, state) = (self.size(), &inner.state);
-        let board = self.board().transformed(symmetry);
-        let mut seen = State {
-            way_out: R::Set::narrowed(symmetry.bitboard(state.way_out.widened(), size)),
-            ply: state.ply,
-            since_capture: state.since_capture,
-            occurrences: state.occurrences,
-            last_move: state.last_move.map(|mv| symmetry.mv(mv, size)),
-            outcome: state.outcome,
-            ..State::root(self.rules(), &board, state.side_to_move)
-        };
-        let history = self.transformed_history(symmetry, &mut seen);
-        let lines = Lines::of::<R>(&inner.terms, seen.men);
-        (Inner { terms: inner.terms.clone(), state: seen, lines }, history)
-    }
-
-    /// The positions since the last capture through a symmetry, by taking the moves back one by one from `present`,
-    /// whose sums are brought up to date on the way.
-    fn transformed_history<S: Set>(&self, symmetry: Symmetry, present: &mut State<S>) -> History {
-        let rules = self.rules();
-        let mut history = History::default();
-        let mut side_to_move = present.side_to_move;
-        let mut king = present.men.king.widened();
-        let (mut attackers_hash, mut defenders_hash) = (present.attackers_hash, present.defenders_hash);
-        let mut ply = present.ply;
-        (present.keys_sum, present.configurations_sum, present.seen) = (0, 0, Seen::default());
-        let mut moves = self.history.moves_back(present.since_capture as usize + 1);
-        loop {
-            let mv = moves.next().map_or(Move::NONE, |mv| if ply == 0 { mv } else { symmetry.mv(mv, self.size()) });
-            let key = repetition_key(rules, attackers_hash ^ defenders_hash, side_to_move);
-            history.push(key, defenders_hash, mv);
-            present.keys_sum = present.keys_sum.wrapping_add(key);
-            present.seen.add_key(side_to_move, key);
-            if ply > 0 && side_to_move == Side::Attackers && rules.draw_fort_occurrence != 0 {
-                present.configurations_sum = present.configurations_sum.wrapping_add(defenders_hash);
-                present.seen.add_configuration(defenders_hash);
-            }
-            if present.ply - ply == present.since_capture {
-                break;
-            }
-            let (from, to) = (mv.from().index(), mv.to().index());
-            side_to_move = side_to_move.opponent();
-            match side_to_move {
-                Side::Attackers => attackers_hash ^= ZOBRIST[0][from] ^ ZOBRIST[0][to],
-                Side::Defenders if king == Bitboard::of(mv.to()) => {
-                    king = Bitboard::of(mv.from());
-                    defenders_hash ^= ZOBRIST[KING][from] ^ ZOBRIST[KING][to];
-                }
-                Side::Defenders => defenders_hash ^= ZOBRIST[DEFENDER][from] ^ ZOBRIST[DEFENDER][to],
-            }
-            ply -= 1;
+        let size = self.size();
+        // Back to the last capture, and on from there once more: the history before it says nothing to the rules.
+        let moves: Vec<Move> = self.history.moves_back(self.plies_since_capture() as usize).collect();
+        let (mut board, mut side) = (self.board(), self.side_to_move());
+        for &mv in &moves {
+            board.take_back(mv);
+            side = side.opponent();
         }
-        history.reverse();
-        history
+        let mut seen = Position::of(self.rules(), &board.transformed(symmetry), side);
+        either!(&mut seen.body, i => {
+            let state = &mut i.state;
+            state.ply = self.ply() - moves.len() as u32;
+            (state.last_move, state.outcome) = match moves.is_empty() {
+                true => (self.last_move().map(|mv| symmetry.mv(mv, size)), self.outcome()),
+                false => (None, None),
+            };
+            if state.ply > 0 && side == Side::Attackers && i.terms.rules.draw_fort_occurrence != 0 {
+                state.configurations_sum = state.defenders_hash;
+                state.seen.add_configuration(state.defenders_hash);
+            }
+        });
+        for &mv in moves.iter().rev() {
+            seen.advance(symmetry.mv(mv, size));
+        }
+        seen
     }
 
     /// Squares on which the king wins by arriving, see [`Rules::goals`].
@@ -508,28 +478,28 @@ impl Position {
 // What a position is asked for most, in two versions for x86-64.
 
 versions! {
-    fn list_moves<R: HeldRuleset>(cpu: Cpu, position: &Position, moves: &mut MoveList) {
+    fn list_moves<R: Ruleset>(cpu: Cpu, position: &Position, moves: &mut MoveList) {
         let inner = position.inner::<R>();
         movegen::list::<R>(&inner.terms, position.recent(), &inner.state, moves);
     }
 }
 
 versions! {
-    fn count_moves<R: HeldRuleset>(cpu: Cpu, position: &Position) -> usize {
+    fn count_moves<R: Ruleset>(cpu: Cpu, position: &Position) -> usize {
         let inner = position.inner::<R>();
         movegen::count::<R>(&inner.terms, position.recent(), &inner.state, &inner.lines)
     }
 }
 
 versions! {
-    fn choose_move<R: HeldRuleset, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
+    fn choose_move<R: Ruleset, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
         let inner = position.inner::<R>();
         movegen::choose::<R>(&inner.terms, position.recent(), &inner.state, &inner.lines, pick)
     }
 }
 
 versions! {
-    fn make_move<R: HeldRuleset>(cpu: Cpu, position: &mut Position, mv: Move) -> R::Set {
+    fn make_move<R: Ruleset>(cpu: Cpu, position: &mut Position, mv: Move) -> R::Set {
         match position.inner::<R>().state.side_to_move {
             Side::Attackers => position.advance_for::<R, true>(mv),
             Side::Defenders => position.advance_for::<R, false>(mv),
@@ -538,7 +508,7 @@ versions! {
 }
 
 versions! {
-    fn judge_move<R: HeldRuleset>(cpu: Cpu, position: &Position, mv: Move) -> Option<Outcome> {
+    fn judge_move<R: Ruleset>(cpu: Cpu, position: &Position, mv: Move) -> Option<Outcome> {
         let inner = position.inner::<R>();
         make::<R>(&inner.terms, position.recent(), &inner.state, mv).0.outcome
     }

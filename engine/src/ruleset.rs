@@ -6,10 +6,13 @@
 //! clocks, who starts and from which layout, what no legal move means) are always run-time values, which lets all
 //! Copenhagen presets share one kernel.
 
+use std::marker::PhantomData;
+
 use crate::masks::Masks;
+use crate::position::Held;
 use crate::set::{Set, Wide};
-use crate::tables::lines::{self, LineMasks, LineTables};
-use crate::tables::{self, Tables};
+use crate::tables::lines::{LineMasks, LineTables};
+use crate::tables::{self, Lookup, Tables};
 use crate::{Preset, Rules};
 
 /// The rules of a position with what follows from them; one for all positions of a game.
@@ -17,7 +20,6 @@ pub(crate) struct Terms<S: Set> {
     pub rules: Rules,
     /// [`Rules::fingerprint`], since hashing the options takes longer than all else in a state key.
     pub rules_key: u64,
-    /// The side of the board.
     n: usize,
     tables: &'static Tables<S>,
     lines: &'static LineTables<S>,
@@ -32,40 +34,22 @@ impl<S: Set> std::fmt::Debug for Terms<S> {
     }
 }
 
-/// Sets that the tables of boards are made of.
-pub(crate) trait Tabled: Set {
-    /// The terms of a game under these rules.
-    fn terms(rules: &Rules) -> Terms<Self>;
-}
-
-macro_rules! tabled {
-    ($($set:ty: $tables:ident;)*) => {$(
-        impl Tabled for $set {
-            fn terms(rules: &Rules) -> Terms<$set> {
-                let n = rules.size().side();
-                let (tables, lines) = tables::$tables(n);
-                let masks = Masks::<$set>::converted(&Masks::of(rules));
-                let line_masks = LineMasks::<$set>::of(lines, &masks, n);
-                Terms { rules: *rules, rules_key: rules.fingerprint(), n, tables, lines, masks, line_masks }
-            }
-        }
-    )*};
-}
-
-tabled! {
-    u128: narrow;
-    Wide: wide;
+impl<S: Held> Terms<S> {
+    pub fn of(rules: &Rules) -> Terms<S> {
+        let n = rules.size().side();
+        let ((tables, lines), masks) = (S::tables(n), S::masks(rules));
+        let line_masks = LineMasks::of(tables, lines, &masks);
+        Terms { rules: *rules, rules_key: rules.fingerprint(), n, tables, lines, masks, line_masks }
+    }
 }
 
 /// Rule options that code can be monomorphised for. `g` are the position's own terms; a published ruleset ignores
 /// them.
 pub(crate) trait Ruleset: 'static {
-    /// The sets of squares.
-    type Set: Set;
+    type Set: Held;
 
     /// Squares along one edge; also the distance of a square to the one above it.
     fn n(g: &Terms<Self::Set>) -> usize;
-    /// The masks of this board.
     fn tables(g: &Terms<Self::Set>) -> &'static Tables<Self::Set>;
     /// Where its squares are in the lines.
     fn lines(g: &Terms<Self::Set>) -> &'static LineTables<Self::Set>;
@@ -75,92 +59,85 @@ pub(crate) trait Ruleset: 'static {
     fn masks(g: &Terms<Self::Set>) -> &Masks<Self::Set>;
 }
 
-macro_rules! published {
-    ($($name:ident: $n:literal, $tables:ident;)*) => {$(
-        /// The board rules of the preset of this name.
-        pub(crate) struct $name;
+/// The board rules of the preset of this number.
+pub(crate) struct Published<const PRESET: usize>;
 
-        impl Ruleset for $name {
-            type Set = u128;
-
-            #[inline(always)]
-            fn n(_: &Terms<u128>) -> usize {
-                $n
-            }
-
-            #[inline(always)]
-            fn tables(_: &Terms<u128>) -> &'static Tables<u128> {
-                &tables::$tables
-            }
-
-            #[inline(always)]
-            fn lines(_: &Terms<u128>) -> &'static LineTables<u128> {
-                &lines::$tables
-            }
-
-            #[inline(always)]
-            fn options(_: &Terms<u128>) -> &Rules {
-                const OPTIONS: &Rules = &Preset::$name.rules();
-                OPTIONS
-            }
-
-            #[inline(always)]
-            fn masks(_: &Terms<u128>) -> &Masks<u128> {
-                const MASKS: &Masks<u128> = &Masks::<u128>::converted(&Masks::of(&Preset::$name.rules()));
-                MASKS
-            }
-        }
-    )*};
+impl<const PRESET: usize> Published<PRESET> {
+    const OPTIONS: &Rules = &Preset::ALL[PRESET].rules();
+    const N: usize = Self::OPTIONS.size().side();
+    const LOOKUP: Lookup<u128> = tables::constant(Self::N).expect("a published board");
+    const MASKS: &Masks<u128> = &Masks::<u128>::converted(&Masks::of(Self::OPTIONS));
 }
 
-macro_rules! any {
-    ($($name:ident: $set:ty;)*) => {$(
-        /// Any board that these sets hold, under any mixture of options.
-        pub(crate) struct $name;
+impl<const PRESET: usize> Ruleset for Published<PRESET> {
+    type Set = u128;
 
-        impl Ruleset for $name {
-            type Set = $set;
+    #[inline(always)]
+    fn n(_: &Terms<u128>) -> usize {
+        Self::N
+    }
 
-            #[inline(always)]
-            fn n(g: &Terms<$set>) -> usize {
-                g.n
-            }
+    #[inline(always)]
+    fn tables(_: &Terms<u128>) -> &'static Tables<u128> {
+        Self::LOOKUP.0
+    }
 
-            #[inline(always)]
-            fn tables(g: &Terms<$set>) -> &'static Tables<$set> {
-                g.tables
-            }
+    #[inline(always)]
+    fn lines(_: &Terms<u128>) -> &'static LineTables<u128> {
+        Self::LOOKUP.1
+    }
 
-            #[inline(always)]
-            fn lines(g: &Terms<$set>) -> &'static LineTables<$set> {
-                g.lines
-            }
+    #[inline(always)]
+    fn options(_: &Terms<u128>) -> &Rules {
+        Self::OPTIONS
+    }
 
-            #[inline(always)]
-            fn options(g: &Terms<$set>) -> &Rules {
-                &g.rules
-            }
-
-            #[inline(always)]
-            fn masks(g: &Terms<$set>) -> &Masks<$set> {
-                &g.masks
-            }
-        }
-    )*};
+    #[inline(always)]
+    fn masks(_: &Terms<u128>) -> &Masks<u128> {
+        Self::MASKS
+    }
 }
 
-published! {
-    Copenhagen: 11, ELEVEN;
-    Fetlar: 11, ELEVEN;
-    Brandubh: 7, SEVEN;
-    Tablut: 9, NINE;
-    TablutLinnaeus: 9, NINE;
-    Historical: 11, ELEVEN;
+/// Any board that these sets hold, under any mixture of options.
+pub(crate) struct Any<S>(PhantomData<S>);
+
+impl<S: Held> Ruleset for Any<S> {
+    type Set = S;
+
+    #[inline(always)]
+    fn n(g: &Terms<S>) -> usize {
+        g.n
+    }
+
+    #[inline(always)]
+    fn tables(g: &Terms<S>) -> &'static Tables<S> {
+        g.tables
+    }
+
+    #[inline(always)]
+    fn lines(g: &Terms<S>) -> &'static LineTables<S> {
+        g.lines
+    }
+
+    #[inline(always)]
+    fn options(g: &Terms<S>) -> &Rules {
+        &g.rules
+    }
+
+    #[inline(always)]
+    fn masks(g: &Terms<S>) -> &Masks<S> {
+        &g.masks
+    }
 }
-any! {
-    AnyNarrow: u128;
-    AnyWide: Wide;
-}
+
+pub(crate) type Copenhagen = Published<{ Preset::Copenhagen as usize }>;
+pub(crate) type Fetlar = Published<{ Preset::Fetlar as usize }>;
+pub(crate) type Brandubh = Published<{ Preset::Brandubh as usize }>;
+pub(crate) type Tablut = Published<{ Preset::Tablut as usize }>;
+pub(crate) type TablutLinnaeus = Published<{ Preset::TablutLinnaeus as usize }>;
+pub(crate) type Historical = Published<{ Preset::Historical as usize }>;
+pub(crate) type AnyNarrow = Any<u128>;
+pub(crate) type AnyWide = Any<Wide>;
 
 /// Which monomorphised code a position uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, Shr};
 
 use crate::Bitboard;
-use crate::bitboard::{WORDS, nth_bit, shifted_down, shifted_up};
+use crate::bitboard::{WORDS, nth_bit, shifted_down, shifted_up, wordwise};
 
 /// A set of squares, bit `rank * N + file`. Bits beyond the board may be set by `!` and shifts.
 pub(crate) trait Set:
@@ -38,15 +38,12 @@ pub(crate) trait Set:
     /// Bits of one directed line: one more than squares.
     const LANE: usize;
 
-    /// The set of one square.
     fn of(square: usize) -> Self;
     fn is_empty(self) -> bool;
     fn count(self) -> usize;
     /// The lowest square; beyond all squares when the set is empty.
     fn first(self) -> usize;
-    /// The set of the lowest square alone.
     fn lowest(self) -> Self;
-    /// The set without its lowest square.
     fn without_lowest(self) -> Self;
     /// Everything below the lowest square, everything when the set is empty.
     fn below_lowest(self) -> Self;
@@ -73,7 +70,6 @@ pub(crate) trait Set:
     }
 }
 
-/// The squares of a set.
 pub(crate) struct Squares<S>(S);
 
 impl<S: Set> Iterator for Squares<S> {
@@ -272,32 +268,12 @@ impl Set for Wide {
     }
 }
 
-macro_rules! wordwise {
-    ($trait:ident::$name:ident, $assign:ident::$assign_name:ident, $operator:tt) => {
-        impl $trait for Wide {
-            type Output = Wide;
-
-            #[inline(always)]
-            fn $name(mut self, other: Wide) -> Wide {
-                for (word, other) in self.0.iter_mut().zip(other.0) {
-                    word.$assign_name(other);
-                }
-                self
-            }
-        }
-
-        impl $assign for Wide {
-            #[inline(always)]
-            fn $assign_name(&mut self, other: Wide) {
-                *self = *self $operator other;
-            }
-        }
-    };
+wordwise! {
+    Wide:
+    BitAnd::bitand, BitAndAssign::bitand_assign, |a, b| a & b;
+    BitOr::bitor, BitOrAssign::bitor_assign, |a, b| a | b;
+    BitXor::bitxor, BitXorAssign::bitxor_assign, |a, b| a ^ b;
 }
-
-wordwise!(BitAnd::bitand, BitAndAssign::bitand_assign, &);
-wordwise!(BitOr::bitor, BitOrAssign::bitor_assign, |);
-wordwise!(BitXor::bitxor, BitXorAssign::bitxor_assign, ^);
 
 impl Not for Wide {
     type Output = Wide;

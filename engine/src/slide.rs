@@ -6,7 +6,6 @@ use crate::set::Set;
 use crate::tables::{DOWN, LEFT, RIGHT, Tables, UP};
 use crate::{Piece, Side};
 
-/// All squares orthogonally beside a set.
 #[inline(always)]
 pub(crate) fn neighbours<R: Ruleset>(g: &Terms<R::Set>, set: R::Set) -> R::Set {
     let t = R::tables(g);

@@ -1,6 +1,6 @@
 //! Special squares: where they are, and who may do what there.
 
-use crate::{Bitboard, BoardSize, FenError, FenProblem, Piece, Square, fen};
+use crate::{Bitboard, BoardSize, FenError, FenProblem, Piece, fen};
 
 /// Some of the three kinds of piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -123,9 +123,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Kinds of special squares.
     pub(crate) const KINDS: usize = 4;
-    /// The letters of the kinds in a drawing.
     const LETTERS: [char; Marks::KINDS] = ['t', 'c', 'a', 'd'];
 
     /// The throne in the middle, which a board of even side has not, and the four corners.
@@ -173,12 +171,10 @@ impl Marks {
         self.squares[3]
     }
 
-    /// The squares of each kind.
     pub(crate) const fn squares(&self) -> &[Bitboard; Marks::KINDS] {
         &self.squares
     }
 
-    /// Every special square.
     pub(crate) fn all(&self) -> Bitboard {
         self.squares.into_iter().fold(Bitboard::EMPTY, |all, set| all | set)
     }
@@ -194,13 +190,12 @@ impl Marks {
             let size = BoardSize::new(n).ok_or(FenProblem::NoBoard(n))?;
             let mut squares = [Bitboard::EMPTY; Marks::KINDS];
             for (row, rank) in rows.split('/').zip((0..n).rev()) {
-                let mark = |(file, letter)| {
+                let mark = |letter| {
                     let kind = Marks::LETTERS.iter().position(|&known| known == letter);
-                    let kind = kind.ok_or(FenProblem::UnknownMark { letter, rank: rank + 1 })?;
-                    Ok((kind, Bitboard::of(Square::at(file, rank, size))))
+                    kind.ok_or(FenProblem::UnknownMark { letter, rank: rank + 1 })
                 };
-                for (kind, square) in fen::letters(row, rank, size, mark)? {
-                    squares[kind] |= square;
+                for (kind, square) in fen::read_row(row, rank, size, mark)? {
+                    squares[kind] |= Bitboard::of(square);
                 }
             }
             Ok(Marks { size, squares })
@@ -237,7 +232,6 @@ mod text {
         }
     }
 
-    /// The names of pieces in files.
     const NAMES: [&str; 3] = ["attackers", "defenders", "king"];
 
     /// A list of names; in binary files a byte of three bits.

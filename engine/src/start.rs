@@ -2,11 +2,11 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::{Bitboard, Board, BoardSize, FenError, Square, fen};
+use crate::{Board, BoardSize, FenError, Piece, Square, fen};
 
 /// A board with its opening position, which has one king.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start(Board);
+pub struct Start(pub(crate) Board);
 
 impl Start {
     /// The start of these ranks, the topmost first, as in a FEN: for constants.
@@ -38,13 +38,13 @@ impl Start {
                 (rank, file) = (rank - 1, 0);
                 continue;
             }
-            let square = Bitboard::of(Square::at(file, rank, size));
-            match letter {
-                b'a' => board.attackers = board.attackers.or(square),
-                b'd' => board.defenders = board.defenders.or(square),
-                b'k' => board.king = board.king.or(square),
+            let piece = match letter {
+                b'a' => Piece::Attacker,
+                b'd' => Piece::Defender,
+                b'k' => Piece::King,
                 _ => panic!("a letter of no piece"),
-            }
+            };
+            board.put(piece, Square::at(file, rank, size));
             file += 1;
         }
         assert!(rank == 0 && file + number == n && board.king.len() == 1, "rows of no start");

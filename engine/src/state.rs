@@ -15,9 +15,26 @@ pub struct Board {
 }
 
 impl Board {
-    /// A board without pieces.
     pub(crate) const fn empty(size: BoardSize) -> Board {
         Board { attackers: Bitboard::EMPTY, defenders: Bitboard::EMPTY, king: Bitboard::EMPTY, size }
+    }
+
+    pub(crate) const fn put(&mut self, piece: Piece, square: Square) {
+        let pieces = match piece {
+            Piece::Attacker => &mut self.attackers,
+            Piece::Defender => &mut self.defenders,
+            Piece::King => &mut self.king,
+        };
+        *pieces = pieces.or(Bitboard::of(square));
+    }
+
+    /// Takes back a move without captures.
+    pub(crate) fn take_back(&mut self, mv: Move) {
+        for pieces in [&mut self.attackers, &mut self.defenders, &mut self.king] {
+            if pieces.contains(mv.to()) {
+                *pieces ^= Bitboard::of(mv.to()) | Bitboard::of(mv.from());
+            }
+        }
     }
 
     /// Attackers' men.
@@ -59,7 +76,6 @@ impl Board {
         self.size
     }
 
-    /// The board as seen through a symmetry.
     pub(crate) fn transformed(&self, symmetry: Symmetry) -> Board {
         let seen = |set| symmetry.bitboard(set, self.size);
         Board {
@@ -70,7 +86,6 @@ impl Board {
         }
     }
 
-    /// The pieces of one kind.
     pub(crate) const fn pieces_of(&self, piece: Piece) -> Bitboard {
         match piece {
             Piece::Attacker => self.attackers,
@@ -93,7 +108,6 @@ impl Board {
     }
 }
 
-/// The pieces of a board as bare sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Men<S> {
     pub attackers: S,

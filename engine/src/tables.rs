@@ -13,16 +13,12 @@ use lines::LineTables;
 
 /// Directions in the order of [`Tables::rays`].
 pub(crate) const RIGHT: usize = 0;
-/// Towards higher ranks.
 pub(crate) const UP: usize = 1;
-/// Towards lower files.
 pub(crate) const LEFT: usize = 2;
-/// Towards lower ranks.
 pub(crate) const DOWN: usize = 3;
 
 /// Masks and per-square sets of one board size.
 pub(crate) struct Tables<S: Set> {
-    /// The square itself.
     pub bit: S::PerSquare<S>,
     /// Its two to four orthogonal neighbours.
     pub adjacent: S::PerSquare<S>,
@@ -32,13 +28,9 @@ pub(crate) struct Tables<S: Set> {
     pub rays: S::PerSquare<[S; 4]>,
     /// The squares on a line with the square, the square itself excepted.
     pub in_line: S::PerSquare<S>,
-    /// Every square.
     pub board: S,
-    /// All files but the first.
     pub not_first_file: S,
-    /// All files but the last.
     pub not_last_file: S,
-    /// All files but the first and the last.
     pub inner_files: S,
     /// The edge, corners included.
     pub edge: S,
@@ -132,34 +124,37 @@ macro_rules! tables {
 tables!(u128, 128, 0, |square| 1u128 << square, const);
 tables!(Wide, 512, Wide::EMPTY, |square| Wide::of(square),);
 
-/// The tables of 7x7.
 pub(crate) static SEVEN: Tables<u128> = Tables::<u128>::new(7);
-/// The tables of 9x9.
 pub(crate) static NINE: Tables<u128> = Tables::<u128>::new(9);
-/// The tables of 11x11.
 pub(crate) static ELEVEN: Tables<u128> = Tables::<u128>::new(11);
 
 /// What kernels look up on one board.
-type Lookup<S> = (Tables<S>, LineTables<S>);
+pub(crate) type Lookup<S> = (&'static Tables<S>, &'static LineTables<S>);
 
-/// The tables of a board of up to 11x11.
-pub(crate) fn narrow(side: usize) -> (&'static Tables<u128>, &'static LineTables<u128>) {
-    static OTHERS: [OnceLock<Box<Lookup<u128>>>; 12] = [const { OnceLock::new() }; 12];
+/// The same where it is made when a game first needs it.
+type Made<S> = OnceLock<Box<(Tables<S>, LineTables<S>)>>;
+
+pub(crate) const fn constant(side: usize) -> Option<Lookup<u128>> {
     match side {
-        7 => (&SEVEN, &lines::SEVEN),
-        9 => (&NINE, &lines::NINE),
-        11 => (&ELEVEN, &lines::ELEVEN),
-        _ => {
-            let made = || Box::new((Tables::<u128>::new(side), LineTables::<u128>::new(side)));
-            let (tables, lines) = &**OTHERS[side].get_or_init(made);
-            (tables, lines)
-        }
+        7 => Some((&SEVEN, &lines::SEVEN)),
+        9 => Some((&NINE, &lines::NINE)),
+        11 => Some((&ELEVEN, &lines::ELEVEN)),
+        _ => None,
     }
 }
 
+pub(crate) fn narrow(side: usize) -> Lookup<u128> {
+    static OTHERS: [Made<u128>; 12] = [const { OnceLock::new() }; 12];
+    constant(side).unwrap_or_else(|| {
+        let made = || Box::new((Tables::<u128>::new(side), LineTables::<u128>::new(side)));
+        let (tables, lines) = &**OTHERS[side].get_or_init(made);
+        (tables, lines)
+    })
+}
+
 /// The tables of a board above 11x11.
-pub(crate) fn wide(side: usize) -> (&'static Tables<Wide>, &'static LineTables<Wide>) {
-    static ALL: [OnceLock<Box<Lookup<Wide>>>; 20] = [const { OnceLock::new() }; 20];
+pub(crate) fn wide(side: usize) -> Lookup<Wide> {
+    static ALL: [Made<Wide>; 20] = [const { OnceLock::new() }; 20];
     let made = || Box::new((Tables::<Wide>::new(side), LineTables::<Wide>::new(side)));
     let (tables, lines) = &**ALL[side].get_or_init(made);
     (tables, lines)
@@ -169,9 +164,7 @@ pub(crate) fn wide(side: usize) -> (&'static Tables<Wide>, &'static LineTables<W
 pub(crate) static ZOBRIST: [[u64; 512]; 3] = zobrist();
 /// Zobrist row of the attackers' men.
 pub(crate) const ATTACKER: usize = 0;
-/// Zobrist row of the defenders' men.
 pub(crate) const DEFENDER: usize = 1;
-/// Zobrist row of the king.
 pub(crate) const KING: usize = 2;
 /// Part of a hash while the defenders are to move.
 pub(crate) const DEFENDERS_TO_MOVE: u64 = 0x9D39_247E_3377_6D41;

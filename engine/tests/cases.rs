@@ -1,6 +1,6 @@
 //! Every position of `data/cases.json` under every ruleset it names.
 
-mod rows;
+mod boards;
 
 use hnefi_engine::{Move, Position, Preset};
 use serde::Deserialize;
@@ -45,7 +45,7 @@ fn check(case: &Case, ruleset: &str) {
     let context = format!("{} under {ruleset}", case.name);
     let rules = Preset::from_name(ruleset).unwrap_or_else(|| panic!("{context}: unknown ruleset")).rules();
     let size = rules.size();
-    let mut position = Position::from_fen(&rules, &rows::fen(&case.board, &case.to_move)).unwrap();
+    let mut position = Position::from_fen(&rules, &boards::fen(&case.board, &case.to_move)).unwrap();
     for text in &case.history {
         position.play(Move::parse(text, size).unwrap()).unwrap_or_else(|error| panic!("{context}: {error}"));
     }

@@ -3,8 +3,8 @@
 //!
 //! `HNEFI_ROUNDS=20` plays twenty times as many games.
 
+mod boards;
 mod reference;
-mod starts;
 
 use std::collections::BTreeMap;
 
@@ -124,8 +124,8 @@ fn compare_game(mut position: Position, plies: u32, rng: &mut Rng, seen: &mut Se
     *seen.entry(ended).or_default() += 1;
 }
 
-fn engine_square((x, y): Place, size: BoardSize) -> Square {
-    Square::new(y as usize * size.side() + x as usize)
+fn engine_square((file, rank): Place, size: BoardSize) -> Square {
+    Square::at(file as usize, rank as usize, size)
 }
 
 fn engine_move((from, to): (Place, Place), size: BoardSize) -> Move {
@@ -133,8 +133,10 @@ fn engine_move((from, to): (Place, Place), size: BoardSize) -> Move {
 }
 
 fn reference_move(mv: Move, size: BoardSize) -> (Place, Place) {
-    let place =
-        |square: Square| (square.index() as i32 % size.side() as i32, square.index() as i32 / size.side() as i32);
+    let place = |square: Square| {
+        let (file, rank) = square.file_and_rank(size);
+        (file as i32, rank as i32)
+    };
     (place(mv.from()), place(mv.to()))
 }
 
@@ -144,13 +146,7 @@ fn random_board(rules: &Rules, rng: &mut Rng) -> Position {
     loop {
         let mut cells = vec!['.'; n * n];
         let king = if rng.random_bool(0.3) { ring(n, &mut cells, rng) } else { scatter(n, &mut cells, rng) };
-        let kinds = [
-            (rules.marks.throne(), rules.throne),
-            (rules.marks.corners(), rules.corners),
-            (rules.marks.attacker_forts(), rules.attacker_forts),
-            (rules.marks.defender_forts(), rules.defender_forts),
-        ];
-        for (squares, special) in kinds {
+        for (special, squares) in rules.special_squares() {
             for square in squares {
                 let cell = &mut cells[square.index()];
                 let piece = if *cell == 'a' { Piece::Attacker } else { Piece::Defender };
@@ -160,8 +156,8 @@ fn random_board(rules: &Rules, rng: &mut Rng) -> Position {
             }
         }
         cells[king] = 'k';
-        let rows: Vec<String> = cells.chunks(n).rev().map(|row| spell(&row.iter().collect::<String>())).collect();
-        let fen = format!("{} {}", rows.join("/"), if rng.random_bool(0.5) { 'a' } else { 'd' });
+        let rows: Vec<String> = cells.chunks(n).rev().map(|row| row.iter().collect()).collect();
+        let fen = format!("{} {}", boards::spell(&rows.join("/")), if rng.random_bool(0.5) { 'a' } else { 'd' });
         let position = Position::from_fen(rules, &fen).unwrap();
         if position.outcome().is_none() {
             return position;
@@ -213,19 +209,6 @@ fn scatter(n: usize, cells: &mut [char], rng: &mut Rng) -> usize {
         }
     }
     rank * n + file
-}
-
-/// Dots as numbers.
-fn spell(row: &str) -> String {
-    let mut text = String::new();
-    for part in row.split_inclusive(|letter| letter != '.') {
-        let empty = part.chars().filter(|&letter| letter == '.').count();
-        if empty > 0 {
-            text += &empty.to_string();
-        }
-        text += part.trim_start_matches('.');
-    }
-    text
 }
 
 fn one_of<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
@@ -280,7 +263,7 @@ fn random_rules(rng: &mut Rng) -> Rules {
     let size = one_of(rng, &BoardSize::ALL);
     let speeds = [0, 0, 0, 1, 3];
     Rules {
-        start: starts::cross(size),
+        start: boards::cross(size),
         first: one_of(rng, &Side::BOTH),
         king_capture: one_of(rng, &[KingCapture::Strong, KingCapture::StrongNearThrone, KingCapture::Weak]),
         king_on_edge: one_of(rng, &[KingOnEdge::Safe, KingOnEdge::CapturedByThree]),

@@ -152,7 +152,7 @@ fn the_end_on_the_board_cannot_be_resigned() {
 fn results_of_the_two_sides_are_each_others_reverse() {
     for winner in [None, Some(Side::Attackers), Some(Side::Defenders)] {
         let [attackers, defenders] = Side::BOTH.map(|side| GameResult::of_winner(winner, side));
-        assert_eq!(attackers.score() + defenders.score(), 1.0);
+        assert_eq!((attackers.score() + defenders.score(), attackers.reversed()), (1.0, defenders));
         assert_eq!(attackers.cmp(&GameResult::Draw), winner.map_or(0, |side| 1 - 2 * side.index() as i32).cmp(&0));
     }
 }
@@ -162,7 +162,7 @@ fn a_captured_king_is_among_the_captured() {
     let rules = Preset::Brandubh.rules();
     let mut game = Game::from_fen(&rules, "7/2a4/1aka3/7/2a3a/7/7 a").unwrap();
     let mv = Move::parse("c3c4", rules.size()).unwrap();
-    let king = Bitboard::from(game.position().board().king().unwrap());
+    let king = Bitboard::of(game.position().board().king().unwrap());
     let ply = *game.play(mv).unwrap();
     assert_eq!((ply.side, ply.captured), (Side::Attackers, king));
     assert_eq!(game.undo(), Some(ply));

@@ -1,6 +1,6 @@
 //! Node counts of `data/perft.json`, agreed by independent programs.
 
-mod rows;
+mod boards;
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ struct Entry {
 
 impl Entry {
     fn position(&self, preset: Preset) -> Position {
-        Position::from_fen(&preset.rules(), &rows::fen(&self.board, &self.to_move)).unwrap()
+        Position::from_fen(&preset.rules(), &boards::fen(&self.board, &self.to_move)).unwrap()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Properties that hold in every position, checked along seeded random games of all presets.
 
-mod starts;
+mod boards;
 
 use hnefi_engine::{Bitboard, Move, MoveList, Outcome, Position, Preset, Side, Square, Symmetry};
 use rand::{RngExt, SeedableRng};
@@ -42,7 +42,7 @@ fn view(position: &Position) -> View {
 /// Calls `check` on the positions of random games of every preset, the RNG free for its use.
 fn along_random_games(seed: u64, games: usize, mut check: impl FnMut(&Position, &mut Rng)) {
     let mut rng = Rng::seed_from_u64(seed);
-    for rules in starts::rulesets() {
+    for rules in boards::rulesets() {
         for _ in 0..games {
             let mut position = Position::start(&rules);
             let mut moves = Vec::<Move>::new();
@@ -64,7 +64,7 @@ fn along_random_games(seed: u64, games: usize, mut check: impl FnMut(&Position, 
 #[test]
 fn undo_restores_everything_along_whole_games() {
     let mut rng = Rng::seed_from_u64(10);
-    for rules in starts::rulesets() {
+    for rules in boards::rulesets() {
         let mut position = Position::start(&rules);
         let mut taken = Vec::new();
         while let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
@@ -114,33 +114,14 @@ fn fen_round_trips_and_the_incremental_hash_is_the_fresh_one() {
 }
 
 #[test]
-fn moves_agree_in_every_way_of_asking() {
-    along_random_games(13, 1, |position, _| {
-        let mut moves = MoveList::new();
-        position.legal_moves(&mut moves);
-        assert_eq!(position.count_legal_moves(), moves.len());
-        assert!(moves.windows(2).all(|pair| (pair[0].from(), pair[0].to()) < (pair[1].from(), pair[1].to())));
-        let size = position.size();
-        for mv in moves.iter() {
-            let text = mv.text(size);
-            assert_eq!(Move::parse(&text, size).unwrap(), *mv, "{text}");
-        }
-        // Every index picks another move, and together they are the list.
-        let mut picked: Vec<Move> =
-            (0..moves.len()).map(|index| position.random_move(|_| index).expect("the game goes on")).collect();
-        picked.sort_by_key(|mv| (mv.from(), mv.to()));
-        assert_eq!(picked, moves.to_vec());
-    });
-}
-
-#[test]
 fn is_legal_means_being_listed() {
     along_random_games(14, 1, |position, rng| {
         if !rng.random_bool(0.05) {
             return;
         }
-        let mut moves = MoveList::new();
+        let (mut moves, size) = (MoveList::new(), position.size());
         position.legal_moves(&mut moves);
+        assert!(moves.iter().all(|mv| Move::parse(&mv.text(size), size).as_ref() == Ok(mv)));
         for from in 0..128 {
             for to in 0..128 {
                 let mv = Move::new(Square::new(from), Square::new(to));
@@ -206,43 +187,28 @@ fn the_116_first_moves_form_15_orbits() {
 }
 
 #[test]
-fn random_play_on_7x7_is_won_by_the_defenders_as_measured_elsewhere() {
-    let mut rng = Rng::seed_from_u64(17);
-    let games = 4000;
-    let (mut defenders, mut plies) = (0, 0);
-    for _ in 0..games {
-        let mut position = Position::start(&Preset::Brandubh.rules());
-        while let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
-            position.play_unchecked(mv);
+fn random_play_ends_as_measured_elsewhere() {
+    for (preset, seed, games, shares, lengths) in [
+        (Preset::Brandubh, 17, 4000, [0.0..0.31, 0.69..0.75], 94.0..106.0),
+        (Preset::Copenhagen, 18, 1000, [0.0..0.04, 0.43..0.57], 360.0..400.0),
+    ] {
+        let mut rng = Rng::seed_from_u64(seed);
+        let (mut won, mut plies) = ([0; 2], 0);
+        for _ in 0..games {
+            let mut position = Position::start(&preset.rules());
+            while let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
+                position.play_unchecked(mv);
+            }
+            plies += position.ply();
+            if let Some(winner) = position.outcome().unwrap().winner() {
+                won[winner.index()] += 1;
+            }
         }
-        plies += position.ply();
-        defenders += u32::from(position.outcome().unwrap().winner() == Some(Side::Defenders));
+        let share = won.map(|won| f64::from(won) / f64::from(games));
+        assert!(shares[0].contains(&share[0]) && shares[1].contains(&share[1]), "{preset}: {share:?} won");
+        let length = f64::from(plies) / f64::from(games);
+        assert!(lengths.contains(&length), "{preset}: {length} plies on average");
     }
-    let (share, mean) = (f64::from(defenders) / f64::from(games), f64::from(plies) / f64::from(games));
-    assert!((0.69..0.75).contains(&share), "defenders won {share}, expected about 0.72");
-    assert!((94.0..106.0).contains(&mean), "{mean} plies on average, expected about 100");
-}
-
-#[test]
-fn random_play_under_copenhagen_ends_as_measured_elsewhere() {
-    let mut rng = Rng::seed_from_u64(18);
-    let games = 1000;
-    let (mut defenders, mut attackers, mut plies) = (0, 0, 0);
-    for _ in 0..games {
-        let mut position = Position::start(&Preset::Copenhagen.rules());
-        while let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
-            position.play_unchecked(mv);
-        }
-        plies += position.ply();
-        match position.outcome().unwrap().winner() {
-            Some(Side::Defenders) => defenders += 1,
-            Some(Side::Attackers) => attackers += 1,
-            None => {}
-        }
-    }
-    assert!((430..570).contains(&defenders), "defenders won {defenders} of {games}, expected half");
-    assert!(attackers < 40, "attackers won {attackers} of {games}, expected one in a hundred");
-    assert!((360..400).contains(&(plies / games)), "{} plies on average, expected 380", plies / games);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Rules records of OpenTafl's notation: public records, the words of errors, and any record written and read again.
 
+mod boards;
+
 use hnefi_engine::{
     Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, NamedRules, NoLegalMove, Piece, Pieces, Position, Preset,
     Repetition, RepetitionCompares, Rules, RulesRecord, Side, Special, Speed, Symmetry,
@@ -49,36 +51,10 @@ fn public_records_are_read_as_opentafl_reads_them() {
 #[test]
 fn what_is_left_out_is_as_the_notation_says() {
     let record: RulesRecord = "dim:7 start:/7/7/7/3K3/7/7/7/".parse().expect("a record");
-    for (key, value) in [
-        ("esc", "c"),
-        ("surf", "y"),
-        ("atkf", "y"),
-        ("tfr", "d"),
-        ("ka", "y"),
-        ("ks", "s"),
-        ("spd", "-1"),
-        ("cor", "default"),
-        ("cen", "default"),
-        ("afor", ""),
-        ("corh", "tTK"),
-        ("cenh", "t"),
-        ("cenhe", "tTK"),
-        ("aforh", "TK"),
-        ("dforh", "t"),
-        ("corp", "K"),
-        ("cenp", "tTK"),
-        ("aforp", "tTK"),
-        ("dforp", "TK"),
-        ("cors", "K"),
-        ("cens", "K"),
-        ("afors", "tTK"),
-        ("dfors", "TK"),
-        ("corre", "tTK"),
-        ("sw", "n"),
-        ("swf", "y"),
-        ("efe", "n"),
-        ("linc", "n"),
-    ] {
+    let values = "esc:c surf:y atkf:y tfr:d ka:y ks:s spd:-1 cor:default cen:default afor: corh:tTK cenh:t cenhe:tTK \
+                  aforh:TK dforh:t corp:K cenp:tTK aforp:tTK dforp:TK cors:K cens:K afors:tTK dfors:TK corre:tTK sw:n \
+                  swf:y efe:n linc:n";
+    for (key, value) in values.split_whitespace().filter_map(|word| word.split_once(':')) {
         assert_eq!(record.value(key), value, "{key}");
     }
     assert_eq!(record.to_string(), "dim:7 start:/7/7/7/3K3/7/7/7/");
@@ -169,12 +145,8 @@ fn a_record_is_read_as_it_was_written() {
             rows[random.random_range(0..side)][random.random_range(0..side)] = letter;
         }
         rows[side / 2][side / 2] = 'K';
-        // Runs of empty squares as counts, by chunks of what is the same.
-        let row = |row: &Vec<char>| {
-            let runs = row.chunk_by(|a, b| a == b && *a == '.');
-            runs.map(|run| if run[0] == '.' { run.len().to_string() } else { run[0].to_string() }).collect::<String>()
-        };
-        let mut words = vec![format!("start:/{}/", rows.iter().map(row).collect::<Vec<_>>().join("/"))];
+        let rows: Vec<String> = rows.into_iter().map(String::from_iter).collect();
+        let mut words = vec![format!("start:/{}/", boards::spell(&rows.join("/")))];
         let mut pick = |values: &[&str]| values[random.random_range(0..values.len())].to_owned();
         for key in ["surf", "atkf", "swf", "efe", "linc"] {
             words.push(format!("{key}:{}", pick(&["y", "n"])));

@@ -57,7 +57,6 @@ fn evaluate(weights: &Weights) {
     }
 }
 
-/// Checkpoints to begin with.
 pub fn seeds() -> Vec<Vec<u8>> {
     let smallest = NetworkConfig { blocks: 0, channels: 1, pool_every: 0, head_channels: 1, value_hidden: 1 };
     let configs = [smallest, NetworkConfig { blocks: 2, channels: 2, pool_every: 2, ..smallest }];

@@ -11,7 +11,6 @@ use hnefi_selfplay::{Fleet, FleetControl, FleetProgress, FleetSnapshot, Quota, U
 use crate::games::allowed;
 use crate::{envelope, games, within};
 
-/// The seed of the fleet that is continued.
 const SEED: u64 = 7;
 
 fn config() -> SelfPlayConfig {
@@ -67,7 +66,6 @@ pub fn upload(input: &[u8]) {
     let _ = generation.stats.ends.len();
 }
 
-/// A fleet that has played a little.
 fn played(quota: Quota) -> Fleet {
     let mut fleet = Fleet::new(&config(), &SearchConfig::default(), SEED).with_threads(1);
     // Enough for a few games to end.
@@ -75,13 +73,11 @@ fn played(quota: Quota) -> Fleet {
     fleet
 }
 
-/// Snapshots to begin with.
 pub fn snapshot_seeds() -> Vec<Vec<u8>> {
     let fleets = [Fleet::new(&config(), &SearchConfig::default(), SEED), played(Quota::Games(2))];
     fleets.iter().flat_map(|fleet| envelope::seeds(fleet.snapshot().encode())).collect()
 }
 
-/// Uploads to begin with.
 pub fn upload_seeds() -> Vec<Vec<u8>> {
     let finished = crate::sample::games().into_iter().filter(hnefi_record::GameRecord::is_finished).collect();
     let full = played(Quota::Games(0)).returned("hnefi 1", 3, finished);

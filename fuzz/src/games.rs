@@ -49,7 +49,6 @@ fn fen(game: &GameRecord) -> String {
     game.start_position().unwrap_or_else(|error| panic!("{error}")).fen()
 }
 
-/// Files to begin with.
 pub fn seeds() -> Vec<Vec<u8>> {
     let games = sample::games();
     let files = games.iter().map(|game| encode_games(std::slice::from_ref(game))).chain([encode_games(&[])]);

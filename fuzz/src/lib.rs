@@ -17,6 +17,7 @@ pub mod texts;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 pub use memory::within;
 
@@ -40,14 +41,26 @@ pub static TARGETS: [Target; 13] = [
     ("metrics", metrics::metrics, metrics::seeds),
 ];
 
+/// The one that `HNEFI_TARGET` names, for the fuzzer.
+static CHOSEN: LazyLock<Target> = LazyLock::new(|| {
+    let name = std::env::var("HNEFI_TARGET").expect("HNEFI_TARGET names a target");
+    let found = TARGETS.into_iter().find(|(known, ..)| *known == name);
+    found.unwrap_or_else(|| panic!("HNEFI_TARGET={name}: expected one of {:?}", TARGETS.map(|(known, ..)| known)))
+});
+
 /// Before the first input: writes the seeds into the folder that `HNEFI_SEEDS` names, if it names one.
 ///
 /// # Panics
 /// When the folder cannot be written.
-pub fn begin(seeds: fn() -> Vec<Vec<u8>>) {
+pub fn begin() {
     let Some(folder) = std::env::var_os("HNEFI_SEEDS").map(PathBuf::from) else { return };
     fs::create_dir_all(&folder).expect("a folder for seeds");
-    for (number, seed) in seeds().iter().enumerate() {
+    for (number, seed) in CHOSEN.2().iter().enumerate() {
         fs::write(folder.join(format!("seed-{number:02}")), seed).expect("room for a seed");
     }
+}
+
+/// Tries an input.
+pub fn run(input: &[u8]) {
+    CHOSEN.1(input);
 }

@@ -22,7 +22,6 @@ pub fn metrics(input: &[u8]) {
     assert_eq!(read.to_line(), line);
 }
 
-/// Lines to begin with.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut full = GenerationMetrics { generation: 3, progress: 0.5, ..GenerationMetrics::default() };
     full.checkpoint = "0123456789abcdef".to_owned();

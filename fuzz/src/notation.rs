@@ -82,7 +82,6 @@ pub fn fen(input: &[u8]) {
     play(position, input);
 }
 
-/// Plays moves that the input chooses.
 fn play(mut position: Position, input: &[u8]) {
     let mut moves = MoveList::new();
     for (index, &byte) in input.iter().cycle().take(PLIES.min(input.len())).enumerate() {
@@ -182,7 +181,6 @@ pub fn fen_seeds() -> Vec<Vec<u8>> {
     starts.chain(others).collect()
 }
 
-/// Moves to begin with.
 pub fn move_seeds() -> Vec<Vec<u8>> {
     let texts = [
         "a4b4",

@@ -20,7 +20,6 @@ fn allowed(text: usize) -> usize {
 /// Where inputs become files; in memory where the system has a place for that.
 static FOLDER: LazyLock<TempDir> = LazyLock::new(folder);
 
-/// A new folder.
 fn folder() -> TempDir {
     let memory = PathBuf::from("/dev/shm");
     let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -114,7 +113,6 @@ fn again(line: &str) {
     }
 }
 
-/// Texts to begin with.
 pub fn pgn_seeds() -> Vec<Vec<u8>> {
     let write = |game: &hnefi_record::GameRecord| pgn::text(game, Some(3)).expect("a game").into_bytes();
     let mut seeds: Vec<Vec<u8>> = sample::games().iter().map(write).collect();
@@ -141,7 +139,6 @@ fn words(separator: &str) -> String {
     words.collect::<Vec<_>>().join(separator)
 }
 
-/// Tables to begin with.
 pub fn csv_seeds() -> Vec<Vec<u8>> {
     let head = "game,moves,captures_by_attackers,captures_by_defenders,result\n";
     let moves = words(" ");
@@ -156,7 +153,6 @@ pub fn csv_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Records to begin with.
 pub fn opentafl_seeds() -> Vec<Vec<u8>> {
     let moves: Vec<String> = words(" ").split(' ').map(str::to_owned).collect();
     let turns: String =
@@ -181,7 +177,6 @@ const JSON: [&str; 3] = [
     r#"{"WhiteSidePlayerName": "a", "Moves": ["d6-c6", "resigned"], "WhoWon": "White"}"#,
 ];
 
-/// Lines to begin with.
 pub fn replay_seeds() -> Vec<Vec<u8>> {
     let games = sample::games();
     let mut seeds: Vec<Vec<u8>> = games

@@ -4,16 +4,13 @@ use shuttle::sync::Arc;
 
 use crate::requests::{Answered, Asked};
 
-/// Boards of one size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Boards {
     pub(crate) count: usize,
 }
 
-/// No network.
 pub(crate) struct CardNetwork;
 
-/// Answers at once.
 pub(crate) struct Lane;
 
 impl Lane {

@@ -13,7 +13,6 @@ pub(crate) enum Selection {
     Settled,
 }
 
-/// The state of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Leaf {
     Untouched,
@@ -31,21 +30,18 @@ const KNOWN: usize = 3;
 /// The playout that ends at once, without a leaf.
 const SETTLED: usize = 2;
 
-/// The tree.
 pub(crate) struct Search {
     pub(crate) root: Option<Position>,
     pub(crate) config: Config,
     pub(crate) among: Vec<Move>,
     pub(crate) handicap: Handicap,
     leaves: Vec<Leaf>,
-    /// Where a leaf lies.
     paths: Vec<[usize; 1]>,
     /// Leaves that may be out at one time.
     most: usize,
     has_settled: bool,
 }
 
-/// Nothing to choose.
 #[derive(Clone)]
 pub(crate) struct Config;
 
@@ -67,12 +63,10 @@ impl Search {
         self.leaves.iter().filter(|&&leaf| leaf == state).count()
     }
 
-    /// Leaves that came back.
     pub(crate) fn expanded(&self) -> usize {
         self.count(Leaf::Back)
     }
 
-    /// Leaves that are out.
     pub(crate) fn out(&self) -> usize {
         self.count(Leaf::Out)
     }

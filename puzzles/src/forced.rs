@@ -35,11 +35,6 @@ impl Solver {
         Solver { budget, positions: 0 }
     }
 
-    /// Positions whose moves the last question listed.
-    pub const fn positions(&self) -> u64 {
-        self.positions
-    }
-
     /// The fewest plies, at most `most`, in which the side to move wins against every defence; always odd. `None` when
     /// there is no such win or the game is over.
     ///

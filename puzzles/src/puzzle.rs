@@ -52,7 +52,6 @@ impl Theme {
         }
     }
 
-    /// The theme of a win that ends so.
     pub(crate) const fn of_win(outcome: Outcome) -> Theme {
         match outcome.reason() {
             Reason::KingCaptured => Theme::CaptureTheKing,
@@ -63,7 +62,6 @@ impl Theme {
         }
     }
 
-    /// The theme of an only move of `side`.
     pub(crate) const fn of_only_move(side: Side) -> Theme {
         match side {
             Side::Attackers => Theme::StopTheKing,
@@ -103,7 +101,6 @@ pub struct Puzzle {
     pub line: Vec<Move>,
 }
 
-/// A puzzle as it stands in a file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PuzzleLine {
@@ -187,15 +184,10 @@ impl Puzzle {
             }
             end.play(mv).map_err(|error| wrong(error.to_string()))?;
         }
-        let theme = match end.outcome() {
-            _ if self.theme.is_only_move() => Some(self.theme),
-            Some(outcome) => Some(Theme::of_win(outcome)),
-            None => None,
-        };
-        match theme {
-            Some(theme) if theme == self.theme => Ok(()),
-            _ => Err(wrong(format!("its line ends by {:?}, which is not {}", end.outcome(), self.theme))),
+        if self.theme.is_only_move() || end.outcome().map(Theme::of_win) == Some(self.theme) {
+            return Ok(());
         }
+        Err(wrong(format!("its line ends by {:?}, which is not {}", end.outcome(), self.theme)))
     }
 }
 

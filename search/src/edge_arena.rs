@@ -12,7 +12,6 @@ pub(super) struct EdgeArena<T> {
     open: usize,
 }
 
-/// Where a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EdgeOffset(u32);
 
@@ -60,12 +59,10 @@ impl<T: Copy> EdgeArena<T> {
         self.blocks[self.open].extend_from_slice(items);
     }
 
-    /// A run by its start and length.
     pub(super) fn get(&self, start: EdgeOffset, len: usize) -> &[T] {
         &self.blocks[start.block()][start.offset()..][..len]
     }
 
-    /// A run by its start and length.
     pub(super) fn get_mut(&mut self, start: EdgeOffset, len: usize) -> &mut [T] {
         &mut self.blocks[start.block()][start.offset()..][..len]
     }

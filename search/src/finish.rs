@@ -88,17 +88,11 @@ mod tests {
                         })
                     });
                     let finish = immediate_finish(&position, &mut scratch);
-                    let context = || format!("{}: {}", preset.name(), position.fen());
-                    if expected {
-                        let mv = finish.unwrap_or_else(|| panic!("no finish found in {}", context()));
-                        let outcome = position.outcome_after(mv);
-                        assert_eq!(outcome.and_then(|o| o.winner()), Some(side), "{}", context());
-                        found[side.index()] += 1;
-                    } else if let Some(mv) = finish {
-                        // The capturing square may at once complete an encirclement, which is as good.
-                        let outcome = position.outcome_after(mv);
-                        assert_eq!(outcome.and_then(|o| o.winner()), Some(side), "{}", context());
-                    }
+                    // The capturing square may at once complete an encirclement, which is as good.
+                    let winner = finish.and_then(|mv| position.outcome_after(mv)?.winner());
+                    assert_eq!(winner, finish.map(|_| side), "{}: {}", preset.name(), position.fen());
+                    assert!(finish.is_some() || !expected, "no finish found: {}: {}", preset.name(), position.fen());
+                    found[side.index()] += usize::from(expected);
                     let mv = position.random_move(|n| rng.random_range(0..n)).expect("the game goes on");
                     position.advance(mv);
                 }

@@ -8,15 +8,14 @@
 //! lost.
 
 use hnefi_inference::Wdl;
+use rand_xoshiro::rand_core::Rng as _;
 
 use super::config::SearchConfig;
-use super::noise;
 use super::policy::RootPolicy;
 use super::schedule::Schedule;
-use super::tree::{Edge, NodeId, Tree};
+use super::tree::{Edge, NodeId, Tree, first_with_highest};
 use crate::Rng;
 
-/// A search with a Gumbel root.
 #[derive(Default)]
 pub(super) struct Gumbel {
     /// Gumbel variables over the root's moves; empty without noise.
@@ -30,7 +29,7 @@ impl RootPolicy for Gumbel {
     fn begin(&mut self, moves: usize, noise: Option<&mut Rng>) {
         self.noise.clear();
         if let Some(rng) = noise {
-            noise::gumbel(rng, moves, &mut self.noise);
+            self.noise.extend((0..moves).map(|_| gumbel(rng)));
         }
     }
 
@@ -68,6 +67,12 @@ impl RootPolicy for Gumbel {
     fn value(&self, tree: &Tree, target: &[f32]) -> Wdl {
         improved_value(tree, NodeId::ROOT, target)
     }
+}
+
+fn gumbel(rng: &mut Rng) -> f32 {
+    // Uniform in the open interval (0, 1), so that its logarithm is finite.
+    let uniform = ((rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+    -(-uniform.ln()).ln() as f32
 }
 
 /// sigma(q): the contribution of a score to the logits (equation 8).
@@ -151,14 +156,8 @@ fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, scratch: &mut Vec<f32>
     improved_policy(config, tree, id, scratch);
     let node = tree.node(id);
     let total = 1.0 + (node.playouts() + u32::from(node.pending)) as f32;
-    let mut best: Option<(usize, f32)> = None;
-    for (index, edge) in tree.edges(id).iter().enumerate().filter(|(_, edge)| tree.is_open(edge)) {
-        let deficit = scratch[index] - (edge.visits + tree.edge_pending(edge)) as f32 / total;
-        if best.is_none_or(|(_, best)| deficit > best) {
-            best = Some((index, deficit));
-        }
-    }
-    best.map(|(index, _)| index)
+    let share = |edge: &Edge| (edge.visits + tree.edge_pending(edge)) as f32 / total;
+    first_with_highest(tree.edges(id), |edge| tree.is_open(edge), |index, edge| scratch[index] - share(edge))
 }
 
 /// At the root: the open move for playout `index` of the schedule; `None` while all moves wait for evaluations. `noise`
@@ -186,16 +185,11 @@ fn best_at_root(
     let edges = tree.edges(NodeId::ROOT);
     let mixed = mixed_value(tree, NodeId::ROOT);
     let most = most_visits(edges);
-    let mut best: Option<(usize, i64, f32)> = None;
-    for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| admits(edge)) {
+    first_with_highest(edges, admits, |index, edge| {
         let gumbel = noise.get(index).copied().unwrap_or(0.0);
         let score = gumbel + edge.prior.max(1e-12).ln() + sigma(config, most, completed(tree, edge, mixed).score());
-        let rank = rank(edge);
-        if best.is_none_or(|(_, best_rank, best_score)| (rank, score) > (best_rank, best_score)) {
-            best = Some((index, rank, score));
-        }
-    }
-    best.map(|(index, ..)| index)
+        (rank(edge), score)
+    })
 }
 
 fn most_visits(edges: &[Edge]) -> u32 {
@@ -227,6 +221,16 @@ mod tests {
 
     fn config() -> SearchConfig {
         SearchConfig { c_visit: 7.0, c_scale: 0.1, ..SearchConfig::default() }
+    }
+
+    #[test]
+    fn gumbel_moments_agree_with_theory() {
+        let mut rng = crate::rng_for(&[9]);
+        let drawn: Vec<f64> = (0..200_000).map(|_| gumbel(&mut rng).into()).collect();
+        let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
+        let variance = drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / drawn.len() as f64;
+        // Mean: the Euler-Mascheroni constant; variance: pi^2 / 6.
+        assert!((mean - 0.577_215_7).abs() < 0.01 && (variance - 1.644_934).abs() < 0.03, "{mean} {variance}");
     }
 
     #[test]

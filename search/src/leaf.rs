@@ -41,7 +41,6 @@ pub(super) struct LeafPosition {
     pub(super) position: Position,
     pub(super) moves: MoveList,
     pub(super) edges: Vec<Edge>,
-    /// The handicap of the search, for the network.
     handicap: Handicap,
     /// The moves made since the root.
     undos: Vec<Undo>,
@@ -50,7 +49,6 @@ pub(super) struct LeafPosition {
 }
 
 impl LeafPosition {
-    /// At the root.
     pub(super) fn new(root: &Position, handicap: Handicap) -> LeafPosition {
         LeafPosition {
             position: root.clone(),
@@ -62,7 +60,6 @@ impl LeafPosition {
         }
     }
 
-    /// Goes to the root.
     pub(super) fn reset(&mut self, root: &Position, handicap: Handicap) {
         self.handicap = handicap;
         self.position.clone_from(root);
@@ -173,14 +170,12 @@ impl Leaves {
         &mut self.slots[leaf.slot as usize]
     }
 
-    /// The slot of an outstanding leaf.
     pub(super) fn outstanding_slot(&self, leaf: LeafId) -> &Slot {
         let slot = &self.slots[leaf.slot as usize];
         assert!(slot.taken && slot.serial == leaf.serial, "{leaf:?} was answered or cancelled before");
         slot
     }
 
-    /// Frees a slot.
     pub(super) fn give_back(&mut self, leaf: LeafId) {
         let slot = self.slot_mut(leaf);
         slot.taken = false;
@@ -188,16 +183,15 @@ impl Leaves {
         self.free.push(leaf.slot);
     }
 
-    /// Frees all slots.
     pub(super) fn abandon_all(&mut self) {
-        for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.taken) {
-            slot.taken = false;
-            slot.serial = slot.serial.wrapping_add(1);
-            self.free.push(index as u32);
+        for index in 0..self.slots.len() {
+            let Slot { serial, taken, .. } = self.slots[index];
+            if taken {
+                self.give_back(LeafId { slot: index as u32, serial });
+            }
         }
     }
 
-    /// Number of outstanding leaves.
     pub(super) fn outstanding(&self) -> usize {
         self.slots.len() - self.free.len()
     }

@@ -188,7 +188,6 @@ impl Search {
         self.counted += 1;
     }
 
-    /// The path of a leaf.
     pub(super) fn path(&mut self, leaf: LeafId) -> &[Step] {
         &self.leaves.slot_mut(leaf).path
     }

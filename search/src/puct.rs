@@ -5,7 +5,7 @@ use hnefi_inference::Wdl;
 
 use super::config::SearchConfig;
 use super::policy::{RootPolicy, shares};
-use super::tree::{Edge, NodeId, Tree};
+use super::tree::{Edge, NodeId, Tree, first_with_highest};
 
 /// Standard deviations below its score where the bound of a move lies.
 const BOUND_DEVIATIONS: f32 = 2.0;
@@ -16,7 +16,6 @@ const BOUND_SHARE: f32 = 0.1;
 /// The least variance of one playout's score, for moves that seem certain.
 const LEAST_VARIANCE: f32 = 0.01;
 
-/// A search with a PUCT root.
 pub(super) struct Puct;
 
 impl RootPolicy for Puct {
@@ -52,7 +51,7 @@ impl RootPolicy for Puct {
 fn highest_bound(tree: &Tree, admits: impl Fn(&Edge) -> bool) -> Option<usize> {
     let edges = tree.edges(NodeId::ROOT);
     let most = edges.iter().filter(|edge| admits(edge)).map(|edge| edge.visits).max()?;
-    tree.first_with_highest(NodeId::ROOT, admits, |edge| {
+    first_with_highest(edges, admits, |_, edge| {
         let visits = edge.visits as f32;
         let bound = match tree.edge_value(edge).map(Wdl::score) {
             Some(score) if visits > 0.0 && visits >= BOUND_SHARE * most as f32 => {
@@ -73,23 +72,22 @@ fn choose(config: &SearchConfig, tree: &Tree, id: NodeId) -> Option<usize> {
     let first_play = (node.value.score() - config.fpu_reduction * visited_mass.sqrt()).max(0.0);
     let total = (node.playouts() + u32::from(node.pending)) as f32;
     let exploration = exploration(config, total);
-    let mut best: Option<(usize, f32)> = None;
-    for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| tree.is_open(edge)) {
-        let virtual_visits = (tree.edge_pending(edge) * config.virtual_loss) as f32;
-        let visits = edge.visits as f32;
-        let score = match tree.edge_value(edge) {
-            // Virtual visits count as losses, with score 0.
-            Some(value) => value.score() * visits.max(1.0) / (visits.max(1.0) + virtual_visits),
-            None => first_play,
-        };
-        let sum = score
-            + moves_left_bonus(config, tree, id, edge)
-            + exploration * edge.prior / (1.0 + visits + virtual_visits);
-        if best.is_none_or(|(_, best)| sum > best) {
-            best = Some((index, sum));
-        }
-    }
-    best.map(|(index, _)| index)
+    first_with_highest(
+        edges,
+        |edge| tree.is_open(edge),
+        |_, edge| {
+            let virtual_visits = (tree.edge_pending(edge) * config.virtual_loss) as f32;
+            let visits = edge.visits as f32;
+            let score = match tree.edge_value(edge) {
+                // Virtual visits count as losses, with score 0.
+                Some(value) => value.score() * visits.max(1.0) / (visits.max(1.0) + virtual_visits),
+                None => first_play,
+            };
+            score
+                + moves_left_bonus(config, tree, id, edge)
+                + exploration * edge.prior / (1.0 + visits + virtual_visits)
+        },
+    )
 }
 
 /// Bonus for the length of the game, as Leela Chess Zero's moves-left utility: positive for a winning move that ends

@@ -63,12 +63,17 @@ impl Search {
     /// # Panics
     /// When no search has begun.
     pub fn report(&self) -> SearchReport {
-        let best = self.best_index();
         let root = *self.tree.node(NodeId::ROOT);
+        let edges = self.tree.edges(NodeId::ROOT);
+        let admits = |edge: &Edge| match root.proven {
+            Some(_) => is_best_proven(edges, edge),
+            None => !edge.is_lost(),
+        };
+        let best = self.policy.best(&self.config, &self.tree, &admits);
+        let best = best.expect("a root has legal moves, and one of them is not lost or all are proven");
         let unevaluated = root.proven.filter(|_| !root.is_evaluated());
         let policy = self.policy_weights();
         let wdl = root.proven.map_or_else(|| self.policy.value(&self.tree, &policy), Proven::wdl);
-        let edges = self.tree.edges(NodeId::ROOT);
         let mut network = edges.to_vec();
         let mut policy_target: Vec<(Move, f32)> = edges.iter().map(|edge| edge.mv()).zip(policy).collect();
         if self.config.root.orders_moves() {
@@ -106,18 +111,6 @@ impl Search {
     pub fn line(&self, mv: Move) -> Vec<Move> {
         let edges = if self.root.is_some() { self.tree.edges(NodeId::ROOT) } else { &[] };
         edges.iter().position(|edge| edge.mv() == mv).map_or_else(Vec::new, |index| self.principal_variation(index))
-    }
-
-    /// Index of the move to play among the root's moves.
-    fn best_index(&self) -> usize {
-        let edges = self.tree.edges(NodeId::ROOT);
-        let certain = self.tree.node(NodeId::ROOT).proven;
-        let admits = |edge: &Edge| match certain {
-            Some(_) => is_best_proven(edges, edge),
-            None => !edge.is_lost(),
-        };
-        let best = self.policy.best(&self.config, &self.tree, &admits);
-        best.expect("a root has legal moves, and one of them is not lost or all are proven")
     }
 
     /// Weights of the policy target, one per legal move in generation order.

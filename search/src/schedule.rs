@@ -47,7 +47,6 @@ impl Schedule {
         self.halves.resize(self.targets.len(), false);
     }
 
-    /// The number of visits that the move of playout `index` has had before.
     pub(super) fn target(&self, index: u32) -> u32 {
         self.targets[index as usize]
     }

@@ -3,43 +3,12 @@
 //! One winning move proves a win; a draw or a loss needs the results of all moves. Every node has one parent and
 //! its real history, so repetition and the ply cap need no special treatment.
 
-use hnefi_engine::{Outcome, Side};
+use hnefi_engine::{GameResult, Outcome, Side};
 use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
 /// A proven result, from the view of one side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProvenResult {
-    /// The side wins.
-    Win,
-    /// The game is drawn.
-    Draw,
-    /// The side loses.
-    Loss,
-}
-
-impl ProvenResult {
-    /// The result for chances of which one is 1, from the same side.
-    fn of(certain: Wdl) -> ProvenResult {
-        if certain == Wdl::WIN {
-            ProvenResult::Win
-        } else if certain == Wdl::LOSS {
-            ProvenResult::Loss
-        } else {
-            ProvenResult::Draw
-        }
-    }
-
-    /// The result as chances, from the same side.
-    fn wdl(self) -> Wdl {
-        match self {
-            ProvenResult::Win => Wdl::WIN,
-            ProvenResult::Draw => Wdl::DRAW,
-            ProvenResult::Loss => Wdl::LOSS,
-        }
-    }
-}
+pub type ProvenResult = GameResult;
 
 /// A proven result with its length, from the view of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,7 +22,7 @@ pub struct Proven {
 impl Proven {
     /// The proven result of a move that ends the game with `outcome`, from the view of `viewer`.
     pub fn ending(outcome: Outcome, viewer: Side) -> Proven {
-        Proven { result: ProvenResult::of(Wdl::of_outcome(outcome, viewer)), plies: 1 }
+        Proven { result: outcome.result_for(viewer), plies: 1 }
     }
 
     /// Ten bits, never 0.
@@ -65,9 +34,9 @@ impl Proven {
     pub(crate) const fn of_bits(bits: u32) -> Option<Proven> {
         let result = match bits >> 8 {
             0 => return None,
-            1 => ProvenResult::Win,
+            1 => ProvenResult::Loss,
             2 => ProvenResult::Draw,
-            _ => ProvenResult::Loss,
+            _ => ProvenResult::Win,
         };
         Some(Proven { result, plies: bits as u8 })
     }
@@ -75,12 +44,16 @@ impl Proven {
     /// The result of the move that led to a position with this result, from the view of the side that made the move.
     #[must_use]
     pub fn for_move_before(self) -> Proven {
-        Proven { result: ProvenResult::of(self.wdl().flipped()), plies: self.plies.saturating_add(1) }
+        Proven { result: self.result.reversed(), plies: self.plies.saturating_add(1) }
     }
 
     /// The result as chances, from the same side.
     pub fn wdl(self) -> Wdl {
-        self.result.wdl()
+        match self.result {
+            ProvenResult::Win => Wdl::WIN,
+            ProvenResult::Draw => Wdl::DRAW,
+            ProvenResult::Loss => Wdl::LOSS,
+        }
     }
 
     /// Orders results by preference: fast wins, slow wins, draws, slow losses, fast losses.

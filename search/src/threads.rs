@@ -149,7 +149,6 @@ impl<'a> Searching<'a> {
         self.stopped.load(Ordering::SeqCst)
     }
 
-    /// The work of one thread.
     fn work(&self, evaluator: &mut dyn Evaluator) -> Result<(), EvalError> {
         let mut search = self.lock_tree();
         let Some(root) = search.root.clone() else { return Ok(()) };

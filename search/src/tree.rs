@@ -21,7 +21,6 @@ use hnefi_inference::Wdl;
 use super::edge_arena::{EdgeArena, EdgeOffset};
 use super::solver::{Proven, ProvenResult, prove};
 
-/// Index of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeId(std::num::NonZeroU32);
 
@@ -65,7 +64,6 @@ impl Edge {
         Move::of_bits(self.packed)
     }
 
-    /// The move's proven result.
     pub(super) fn proven(&self) -> Option<Proven> {
         Proven::of_bits(self.packed >> Move::BITS)
     }
@@ -105,12 +103,10 @@ pub(super) struct Node {
     pub(super) moves_left: f32,
     /// Plies to the end of the game, the evaluator's estimate for this position.
     pub(super) raw_moves_left: f32,
-    /// The position's proven result.
     pub(super) proven: Option<Proven>,
 }
 
 impl Node {
-    /// Whether the node has an evaluation.
     pub(super) fn is_evaluated(&self) -> bool {
         self.visits > 0
     }
@@ -158,6 +154,23 @@ fn order_next_edge(edges: &mut [Edge]) {
     edges.swap(place, next);
 }
 
+/// Index of the first of the admitted edges with the highest `key`, which is given the index, too.
+#[inline]
+pub(super) fn first_with_highest<K: PartialOrd>(
+    edges: &[Edge],
+    admits: impl Fn(&Edge) -> bool,
+    key: impl Fn(usize, &Edge) -> K,
+) -> Option<usize> {
+    let mut best: Option<(usize, K)> = None;
+    for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| admits(edge)) {
+        let key = key(index, edge);
+        if best.as_ref().is_none_or(|(_, best)| key > *best) {
+            best = Some((index, key));
+        }
+    }
+    best.map(|(index, _)| index)
+}
+
 /// Raises priors to `power` and normalises them. The search uses the power 1 / prior_temperature.
 pub(super) fn apply_temperature(edges: &mut [Edge], power: f32) {
     if power == 1.0 {
@@ -186,7 +199,6 @@ impl Hasher for AlreadyHashed {
     }
 }
 
-/// A search tree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -282,7 +294,6 @@ impl Tree {
         self.first.get(&hash).copied()
     }
 
-    /// Gives a node its edges.
     pub(super) fn attach(&mut self, id: NodeId, edges: &[Edge]) {
         let first_edge = self.edges.begin(edges.len());
         self.edges.extend(edges);
@@ -373,25 +384,8 @@ impl Tree {
 
     /// The most visited of the admitted moves; ties go to the higher score, then to the higher prior.
     pub(super) fn most_visited(&self, id: NodeId, admits: impl Fn(&Edge) -> bool) -> Option<usize> {
-        let key = |edge: &Edge| (edge.visits, self.edge_value(edge).map_or(-1.0, Wdl::score), edge.prior);
-        self.first_with_highest(id, admits, key)
-    }
-
-    /// Index of the first of the admitted moves with the highest `key`.
-    pub(super) fn first_with_highest<K: PartialOrd>(
-        &self,
-        id: NodeId,
-        admits: impl Fn(&Edge) -> bool,
-        key: impl Fn(&Edge) -> K,
-    ) -> Option<usize> {
-        let mut best: Option<(usize, K)> = None;
-        for (index, edge) in self.edges(id).iter().enumerate().filter(|(_, edge)| admits(edge)) {
-            let key = key(edge);
-            if best.as_ref().is_none_or(|(_, best)| key > *best) {
-                best = Some((index, key));
-            }
-        }
-        best.map(|(index, _)| index)
+        let key = |_, edge: &Edge| (edge.visits, self.edge_value(edge).map_or(-1.0, Wdl::score), edge.prior);
+        first_with_highest(self.edges(id), admits, key)
     }
 
     /// Proves a node from the proven results of its moves, if they suffice, and returns the result.
@@ -445,28 +439,20 @@ impl Tree {
         use hnefi_engine::Square;
         let visits = 1 + moves.iter().map(|&(_, visits, ..)| visits).sum::<u32>();
         let mut tree = Tree::default();
-        let first_edge = tree.edges.begin(moves.len());
-        let node = |wdl, visits, edge_count| Node {
-            first_edge,
-            edge_count,
-            pending: 0,
-            visits,
-            hash: 0,
-            raw: wdl,
-            value: wdl,
-            moves_left: 0.0,
-            raw_moves_left: 0.0,
-            proven: None,
+        let mut add = |wdl, visits| {
+            let id = tree.add();
+            let node = tree.node_mut(id);
+            (node.visits, node.raw, node.value) = (visits, wdl, wdl);
+            id
         };
-        tree.nodes.push(node(raw, visits, moves.len() as u16));
-        for (index, &(prior, visits, wdl, proven)) in moves.iter().enumerate() {
-            let child = wdl.map(|wdl| {
-                tree.nodes.push(node(wdl.flipped(), visits, 0));
-                NodeId::new(tree.nodes.len() - 1)
-            });
+        let root = add(raw, visits);
+        let edges = moves.iter().enumerate().map(|(index, &(prior, visits, wdl, proven))| {
             let mv = Move::new(Square::new(0), Square::new(index + 1));
-            tree.edges.extend(&[Edge { prior, visits, child, ..Edge::new(mv, proven) }]);
-        }
+            let child = wdl.map(|wdl| add(wdl.flipped(), visits));
+            Edge { prior, visits, child, ..Edge::new(mv, proven) }
+        });
+        let edges: Vec<Edge> = edges.collect();
+        tree.attach(root, &edges);
         tree
     }
 }

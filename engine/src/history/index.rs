@@ -4,78 +4,57 @@ use std::collections::HashMap;
 
 use super::Entry;
 
-/// The entries of a history by what is asked of them.
+/// The places of the entries of a history, oldest first, by what is asked of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
-    /// How often each key stands in the whole game. That is as often as since the last capture: a board with a man more
-    /// does not come again.
-    keys: HashMap<u64, usize>,
+    len: usize,
+    /// By [`Entry::key`] in the whole game. There are as many as since the last capture: a board with a man more does not
+    /// come again.
+    keys: Places,
     defenders: Places,
     attackers: Places,
 }
 
+type Places = HashMap<u64, Vec<usize>>;
+
 impl Index {
-    /// Entries known.
     pub(super) fn len(&self) -> usize {
-        self.defenders.earlier.len()
+        self.len
     }
 
     pub(super) fn push(&mut self, entry: &Entry) {
-        *self.keys.entry(entry.key).or_default() += 1;
-        self.defenders.push(entry.defenders);
-        self.attackers.push(entry.attackers());
+        let place = self.len;
+        for (places, hash) in self.of(entry) {
+            places.entry(hash).or_default().push(place);
+        }
+        self.len += 1;
     }
 
     /// Forgets the last entry, which is given.
     pub(super) fn pop(&mut self, entry: &Entry) {
-        if let Some(count) = self.keys.get_mut(&entry.key) {
-            *count -= 1;
-            if *count == 0 {
-                self.keys.remove(&entry.key);
-            }
+        for (places, hash) in self.of(entry) {
+            places.get_mut(&hash).and_then(Vec::pop);
         }
-        self.defenders.pop(entry.defenders);
-        self.attackers.pop(entry.attackers());
+        self.len -= 1;
     }
 
-    /// How often the key stands in the game.
+    fn of(&mut self, entry: &Entry) -> [(&mut Places, u64); 3] {
+        [(&mut self.keys, entry.key), (&mut self.defenders, entry.defenders), (&mut self.attackers, entry.attackers())]
+    }
+
     pub(super) fn count(&self, key: u64) -> usize {
-        self.keys.get(&key).copied().unwrap_or_default()
+        places(&self.keys, key).len()
     }
 
-    /// Where the defenders stood so, latest first.
-    pub(super) fn defenders(&self, hash: u64) -> impl Iterator<Item = usize> + '_ {
-        self.defenders.of(hash)
+    pub(super) fn defenders(&self, hash: u64) -> &[usize] {
+        places(&self.defenders, hash)
     }
 
-    /// Where the attackers stood so, latest first.
-    pub(super) fn attackers(&self, hash: u64) -> impl Iterator<Item = usize> + '_ {
-        self.attackers.of(hash)
+    pub(super) fn attackers(&self, hash: u64) -> &[usize] {
+        places(&self.attackers, hash)
     }
 }
 
-/// The places of each hash.
-#[derive(Clone, Debug, Default)]
-struct Places {
-    latest: HashMap<u64, usize>,
-    /// For each place the one before it with the same hash.
-    earlier: Vec<Option<usize>>,
-}
-
-impl Places {
-    fn push(&mut self, hash: u64) {
-        let place = self.earlier.len();
-        self.earlier.push(self.latest.insert(hash, place));
-    }
-
-    fn pop(&mut self, hash: u64) {
-        match self.earlier.pop().flatten() {
-            Some(place) => self.latest.insert(hash, place),
-            None => self.latest.remove(&hash),
-        };
-    }
-
-    fn of(&self, hash: u64) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(self.latest.get(&hash).copied(), |&place| self.earlier[place])
-    }
+fn places(places: &Places, hash: u64) -> &[usize] {
+    places.get(&hash).map_or(&[], Vec::as_slice)
 }

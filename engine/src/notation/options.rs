@@ -20,7 +20,6 @@ pub(super) enum Kind {
     Absent(&'static [&'static str]),
 }
 
-/// An option of a record.
 pub(super) struct RecordOption {
     pub key: &'static str,
     pub kind: Kind,

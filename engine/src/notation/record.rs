@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::options::{Kind, OPTIONS, RecordOption};
 use super::values;
-use crate::BoardSize;
+use crate::{Bitboard, BoardSize, Start};
 
 /// The options that list squares; those that begin with the same letters say what the squares are.
 const SQUARES: [&str; 4] = ["cor", "cen", "afor", "dfor"];
@@ -38,12 +38,10 @@ pub struct RecordError {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesRecord {
-    side: usize,
     name: Option<String>,
     /// In the order of [`OPTIONS`], in the form of [`values::normal`].
     values: [String; OPTIONS.len()],
-    /// The rows, the first rank first.
-    start: Vec<String>,
+    start: Start,
 }
 
 impl RulesRecord {
@@ -52,9 +50,9 @@ impl RulesRecord {
         text.split_whitespace().any(|word| word.starts_with("dim:"))
     }
 
-    /// A record with this start, the first rank first; all else is as usual.
-    pub(super) fn begin(size: BoardSize, start: Vec<String>) -> RulesRecord {
-        RulesRecord { side: size.side(), name: None, values: OPTIONS.map(|option| option.usual.to_owned()), start }
+    /// A record with this start; all else is as usual.
+    pub(super) fn begin(start: Start) -> RulesRecord {
+        RulesRecord { name: None, values: OPTIONS.map(|option| option.usual.to_owned()), start }
     }
 
     /// Gives an option that there is a value in its one form.
@@ -66,7 +64,11 @@ impl RulesRecord {
 
     /// Squares along one edge.
     pub fn side(&self) -> usize {
-        self.side
+        self.start.size().side()
+    }
+
+    pub(super) fn opening(&self) -> Start {
+        self.start
     }
 
     /// What the game is called, without the underscores that stand for spaces.
@@ -82,7 +84,9 @@ impl RulesRecord {
 
     /// The rows of the start, the first rank first: `/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/`.
     pub fn start(&self) -> String {
-        format!("/{}/", self.start.join("/"))
+        let letters = |row: &str| row.replace('a', "t").replace('d', "T").replace('k', "K");
+        let rows: Vec<String> = self.start.rows().split('/').rev().map(letters).collect();
+        format!("/{}/", rows.join("/"))
     }
 
     /// The value of an option, said or left out; empty for a key that there is not, and for the pieces that are on no
@@ -92,7 +96,6 @@ impl RulesRecord {
         place.map_or("", |place| &self.values[place])
     }
 
-    /// Gives an option a value.
     pub(super) fn set(&mut self, key: &str, value: &str) -> Result<(), RecordError> {
         let Some(place) = OPTIONS.iter().position(|option| option.key == key) else {
             let known = OPTIONS.iter().map(|option| option.key).collect::<Vec<_>>().join(", ");
@@ -104,13 +107,15 @@ impl RulesRecord {
             });
         };
         let RecordOption { kind, .. } = OPTIONS[place];
-        let value = values::normal(kind, value, self.side).map_err(problem(key))?;
+        let size = self.start.size();
+        let value = values::normal(kind, value, size).map_err(problem(key))?;
+        let is = |squares: Bitboard| !squares.is_empty() && value == values::write_squares(squares, size);
         // The notation keeps two older words for the king's strength.
         self.values[place] = match (key, value.as_str()) {
             ("ks", "y") => "s".to_owned(),
             ("ks", "n") => "w".to_owned(),
-            ("cor", _) if values::are_corners(&value, self.side) => "default".to_owned(),
-            ("cen", _) if values::are_centre(&value, self.side) => "default".to_owned(),
+            ("cor", _) if is(Bitboard::corners(size)) => "default".to_owned(),
+            ("cen", _) if is(Bitboard::throne(size)) => "default".to_owned(),
             ("afor" | "dfor", "default") => String::new(),
             _ => value,
         };
@@ -121,7 +126,7 @@ impl RulesRecord {
     /// the lists of squares that there are not, the flank of no shieldwall, and whether corners are hostile to a king
     /// whom only four attackers capture.
     pub(super) fn simplify(&mut self) {
-        let no_centre = self.side.is_multiple_of(2) && self.value("cen") == "default";
+        let no_centre = self.side().is_multiple_of(2) && self.value("cen") == "default";
         for (place, RecordOption { key, kind, usual }) in OPTIONS.iter().enumerate() {
             let dormant = match kind {
                 Kind::Pieces => {
@@ -182,8 +187,8 @@ impl FromStr for RulesRecord {
             (None, None) => return Err(error("start", "nothing", "the pieces that the game begins with")),
             (Some(_), Some(_)) => return Err(error("starti", "a second start", "one")),
         };
-        let start = values::start(start, size.side(), key == "starti").map_err(problem(key))?;
-        let mut record = RulesRecord::begin(size, start);
+        let start = values::start(start, size, key == "starti").map_err(problem(key))?;
+        let mut record = RulesRecord::begin(start);
         for (key, value) in &said {
             match *key {
                 "dim" | "start" | "starti" => {}
@@ -199,7 +204,7 @@ impl FromStr for RulesRecord {
 impl fmt::Display for RulesRecord {
     /// Writes the record in one line, without the options that are as usual.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "dim:{} ", self.side)?;
+        write!(f, "dim:{} ", self.side())?;
         if let Some(name) = &self.name {
             write!(f, "name:{} ", name.replace(' ', "_"))?;
         }

@@ -3,7 +3,7 @@
 use super::{RecordError, RulesRecord, values};
 use crate::{
     Bitboard, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Marks, NoLegalMove, Piece, Pieces, Repetition,
-    RepetitionCompares, Rules, Side, Special, Speed, Square, Start,
+    RepetitionCompares, Rules, Side, Special, Speed, Square,
 };
 
 impl RulesRecord {
@@ -20,11 +20,7 @@ impl RulesRecord {
             "c" => (KingCapture::StrongNearThrone, KingOnEdge::Safe),
             _ => (KingCapture::Weak, KingOnEdge::Safe),
         };
-        // The record begins with the first rank.
-        let letters = |row: &str| row.replace('t', "a").replace('T', "d").replace('K', "k");
-        let rows: Vec<String> = self.start().trim_matches('/').split('/').rev().map(letters).collect();
-        let start = Start::parse(&rows.join("/")).map_err(|error| self.refused("start", &error.problem.to_string()))?;
-        let size = start.size();
+        let (start, size) = (self.opening(), self.opening().size());
         let squares = |key: &str| match (key, self.value(key)) {
             ("cor", "default") => Bitboard::corners(size),
             ("cen", "default") => Bitboard::throne(size),
@@ -41,7 +37,7 @@ impl RulesRecord {
                 "a" => KingArmed::AnvilOnly,
                 _ => KingArmed::Unarmed,
             },
-            speed: self.speed(),
+            speed: values::speeds(self.value("spd")).unwrap_or(Speed::UNLIMITED),
             marks: Marks::new(size, squares("cen"), squares("cor"), squares("afor"), squares("dfor"))
                 .ok_or_else(|| self.refused("cor", "a square of two kinds"))?,
             throne: self.special("cen"),
@@ -94,41 +90,57 @@ impl RulesRecord {
 
     /// The record of these rules. What the notation has no word for is said by options of our own.
     pub fn of(rules: &Rules) -> RulesRecord {
-        let letters = |row: &str| row.replace('a', "t").replace('d', "T").replace('k', "K");
-        let mut record = RulesRecord::begin(rules.size(), rules.start.rows().split('/').rev().map(letters).collect());
+        let mut record = RulesRecord::begin(rules.start);
         let yes = |yes: bool| if yes { "y" } else { "n" };
-        record.put("esc", if rules.escape == Escape::Edge { "e" } else { "c" });
-        record.put("surf", yes(rules.encirclement != Encirclement::Off));
-        record.put("atkf", yes(rules.first == Side::Attackers));
-        record.put(
-            "tfr",
-            match rules.repetition {
-                Repetition::Draw => "d",
-                Repetition::MoverLoses => "l",
-                Repetition::MoverWins => "w",
-                Repetition::Ignore => "i",
-                // Told by an option of our own; a draw ends a game that other programs play.
-                Repetition::DefendersLose | Repetition::DefendersMayNot => "d",
-            },
-        );
-        record.put(
-            "ka",
-            match rules.king_armed {
-                KingArmed::Armed => "y",
-                KingArmed::HammerOnly => "h",
-                KingArmed::AnvilOnly => "a",
-                KingArmed::Unarmed => "n",
-            },
-        );
-        record.put(
-            "ks",
-            match (rules.king_capture, rules.king_on_edge) {
-                (KingCapture::Strong, KingOnEdge::Safe) => "s",
-                (KingCapture::Strong, KingOnEdge::CapturedByThree) => "m",
-                (KingCapture::StrongNearThrone, _) => "c",
-                (KingCapture::Weak, _) => "w",
-            },
-        );
+        // What the notation has no word for is told by an option of our own; a draw ends a game that other programs play.
+        let (tfr, rep) = match rules.repetition {
+            Repetition::Draw => ("d", "no"),
+            Repetition::MoverLoses => ("l", "no"),
+            Repetition::MoverWins => ("w", "no"),
+            Repetition::Ignore => ("i", "no"),
+            Repetition::DefendersLose => ("d", "defenders-lose"),
+            Repetition::DefendersMayNot => ("d", "defenders-may-not"),
+        };
+        let armed = match rules.king_armed {
+            KingArmed::Armed => "y",
+            KingArmed::HammerOnly => "h",
+            KingArmed::AnvilOnly => "a",
+            KingArmed::Unarmed => "n",
+        };
+        let strength = match (rules.king_capture, rules.king_on_edge) {
+            (KingCapture::Strong, KingOnEdge::Safe) => "s",
+            (KingCapture::Strong, KingOnEdge::CapturedByThree) => "m",
+            (KingCapture::StrongNearThrone, _) => "c",
+            (KingCapture::Weak, _) => "w",
+        };
+        let shieldwall = match (rules.shieldwall, rules.shieldwall_corners) {
+            (false, _) => "n",
+            (true, false) => "w",
+            (true, true) => "s",
+        };
+        for (key, value) in [
+            ("esc", if rules.escape == Escape::Edge { "e" } else { "c" }),
+            ("surf", yes(rules.encirclement != Encirclement::Off)),
+            ("atkf", yes(rules.first == Side::Attackers)),
+            ("tfr", tfr),
+            ("ka", armed),
+            ("ks", strength),
+            ("spd", &values::write_speeds(rules.speed)),
+            ("sw", shieldwall),
+            ("swf", yes(rules.shieldwall_flank)),
+            ("efe", yes(rules.exit_fort)),
+            ("linc", yes(rules.linnaean_capture)),
+            ("x-rep", rep),
+            ("x-repn", &rules.repetition_occurrence.to_string()),
+            ("x-repboard", yes(rules.repetition_compares == RepetitionCompares::BoardAlone)),
+            ("x-oneregion", yes(rules.encirclement == Encirclement::SingleRegion)),
+            ("x-nomove", if rules.no_legal_move == NoLegalMove::Draw { "draw" } else { "loss" }),
+            ("x-nocapture", &rules.no_capture_draw_plies.to_string()),
+            ("x-drawfort", &rules.draw_fort_occurrence.to_string()),
+            ("x-plycap", &rules.ply_cap.to_string()),
+        ] {
+            record.put(key, value);
+        }
         let size = rules.size();
         for (kind, usual, squares, special) in [
             ("cen", Bitboard::throne(size), rules.marks.throne(), rules.throne),
@@ -136,9 +148,8 @@ impl RulesRecord {
             ("afor", Bitboard::EMPTY, rules.marks.attacker_forts(), rules.attacker_forts),
             ("dfor", Bitboard::EMPTY, rules.marks.defender_forts(), rules.defender_forts),
         ] {
-            let names: Vec<String> = squares.map(|square| square.name(size)).collect();
-            let list = if !squares.is_empty() && squares == usual { "default".to_owned() } else { names.join(",") };
-            record.put(kind, &list);
+            let is_usual = !squares.is_empty() && squares == usual;
+            record.put(kind, &if is_usual { "default".to_owned() } else { values::write_squares(squares, size) });
             record.put(&format!("{kind}p"), &letters_of(special.pass));
             record.put(&format!("{kind}s"), &letters_of(special.stop));
             record.put(&format!("{kind}re"), &letters_of(special.enter));
@@ -149,33 +160,6 @@ impl RulesRecord {
                 record.put(&format!("{kind}h"), &letters_of(special.hostile_empty));
             }
         }
-        let limit = |limit: u8| if limit == 0 { -1 } else { limit.into() };
-        let Speed { attackers, defenders, king } = rules.speed;
-        record.put("spd", &values::write_speeds(limit(attackers), limit(defenders), limit(king)));
-        let shieldwall = match (rules.shieldwall, rules.shieldwall_corners) {
-            (false, _) => "n",
-            (true, false) => "w",
-            (true, true) => "s",
-        };
-        record.put("sw", shieldwall);
-        record.put("swf", yes(rules.shieldwall_flank));
-        record.put("efe", yes(rules.exit_fort));
-        record.put("linc", yes(rules.linnaean_capture));
-        record.put(
-            "x-rep",
-            match rules.repetition {
-                Repetition::DefendersLose => "defenders-lose",
-                Repetition::DefendersMayNot => "defenders-may-not",
-                _ => "no",
-            },
-        );
-        record.put("x-repn", &rules.repetition_occurrence.to_string());
-        record.put("x-repboard", yes(rules.repetition_compares == RepetitionCompares::BoardAlone));
-        record.put("x-oneregion", yes(rules.encirclement == Encirclement::SingleRegion));
-        record.put("x-nomove", if rules.no_legal_move == NoLegalMove::Draw { "draw" } else { "loss" });
-        record.put("x-nocapture", &rules.no_capture_draw_plies.to_string());
-        record.put("x-drawfort", &rules.draw_fort_occurrence.to_string());
-        record.put("x-plycap", &rules.ply_cap.to_string());
         record.simplify();
         record
     }
@@ -203,13 +187,6 @@ impl RulesRecord {
             (special.hostile_empty, special.hostile_occupied) = (men, men);
         }
         special
-    }
-
-    /// The limits of attackers, defenders and king.
-    fn speed(&self) -> Speed {
-        let [attackers, defenders, king] =
-            values::speeds(self.value("spd")).unwrap_or([-1; 3]).map(|limit| u8::try_from(limit).unwrap_or_default());
-        Speed { attackers, defenders, king }
     }
 
     fn refused(&self, option: &str, found: &str) -> RecordError {

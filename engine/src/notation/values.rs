@@ -1,6 +1,7 @@
 //! The values of a rules record, each in the one form that comparing and writing need.
 
 use super::options::Kind;
+use crate::{Bitboard, Board, BoardSize, Piece, Speed, Square, Start, fen};
 
 /// Found and expected.
 pub(super) type Problem = (String, String);
@@ -15,7 +16,7 @@ const OTHER_PIECES: &str = "cnkmgCNMG";
 const LONGEST_SPEEDS: usize = 12;
 
 /// The value in its one form: pieces in order and only those there are, squares in order, speeds as short as may be.
-pub(super) fn normal(kind: Kind, value: &str, side: usize) -> Result<String, Problem> {
+pub(super) fn normal(kind: Kind, value: &str, size: BoardSize) -> Result<String, Problem> {
     match kind {
         Kind::Choice(choices) => choice(choices, value),
         Kind::Absent(choices) => choice(choices, value).map(|_| String::new()),
@@ -26,8 +27,8 @@ pub(super) fn normal(kind: Kind, value: &str, side: usize) -> Result<String, Pro
             Err(_) => Err((value.to_owned(), format!("a number from 0 to {}", u16::MAX))),
         },
         Kind::Pieces => pieces(value),
-        Kind::Squares => squares(value, side),
-        Kind::Speeds => speeds(value).map(|[attackers, defenders, king]| write_speeds(attackers, defenders, king)),
+        Kind::Squares => squares(value, size),
+        Kind::Speeds => speeds(value).map(write_speeds),
     }
 }
 
@@ -45,44 +46,32 @@ fn pieces(value: &str) -> Result<String, Problem> {
     }
 }
 
-fn squares(value: &str, side: usize) -> Result<String, Problem> {
+fn squares(value: &str, size: BoardSize) -> Result<String, Problem> {
     if value == "default" {
         return Ok(value.to_owned());
     }
-    let mut squares = Vec::new();
+    let mut squares = Bitboard::EMPTY;
     for name in value.split(',').filter(|name| !name.is_empty()) {
-        let square = square(name, side).ok_or_else(|| {
-            (name.to_owned(), format!("squares from a1 to {}, parted by commas", square_name((side - 1, side - 1))))
-        })?;
-        squares.push(square);
+        let square =
+            Square::parse(name, size).ok().filter(|_| name.starts_with(|file: char| file.is_ascii_lowercase()));
+        squares |= Bitboard::of(square.ok_or_else(|| {
+            let last = Square::new(size.squares() - 1).name(size);
+            (name.to_owned(), format!("squares from a1 to {last}, parted by commas"))
+        })?);
     }
-    squares.sort_unstable_by_key(|(file, rank)| (*rank, *file));
-    squares.dedup();
-    Ok(write_squares(&squares))
+    Ok(write_squares(squares, size))
 }
 
-/// File and rank of a square, from 0.
-pub(super) fn square(name: &str, side: usize) -> Option<(usize, usize)> {
-    let (file, rank) = name.split_at_checked(1)?;
-    let file = usize::from(file.bytes().next()?).checked_sub(usize::from(b'a'))?;
-    let rank = Some(rank).filter(|rank| rank.bytes().all(|byte| byte.is_ascii_digit()))?.parse::<usize>().ok()?;
-    Some((file, rank.checked_sub(1)?)).filter(|(file, rank)| *file < side && *rank < side)
+pub(super) fn write_squares(squares: Bitboard, size: BoardSize) -> String {
+    squares.map(|square| square.name(size)).collect::<Vec<_>>().join(",")
 }
 
-fn square_name((file, rank): (usize, usize)) -> String {
-    format!("{}{}", char::from(b'a' + file as u8), rank + 1)
-}
-
-fn write_squares(squares: &[(usize, usize)]) -> String {
-    squares.iter().map(|square| square_name(*square)).collect::<Vec<_>>().join(",")
-}
-
-/// The speeds of attackers, defenders and king; -1 is no limit.
-pub(super) fn speeds(value: &str) -> Result<[i32; 3], Problem> {
+pub(super) fn speeds(value: &str) -> Result<Speed, Problem> {
     let list: Vec<&str> = value.strip_suffix(',').unwrap_or(value).split(',').collect();
-    let read = |place: usize| {
-        let speed = list[place].parse::<i32>().ok().filter(|speed| *speed == -1 || (1..=255).contains(speed));
-        speed.ok_or_else(|| (list[place].to_owned(), "squares a move, from 1 to 255, or -1 for no limit".to_owned()))
+    let read = |place: usize| match list[place].parse::<i16>() {
+        Ok(-1) => Ok(0),
+        Ok(speed @ 1..=255) => Ok(speed as u8),
+        _ => Err((list[place].to_owned(), "squares a move, from 1 to 255, or -1 for no limit".to_owned())),
     };
     // Longer lists give, for either side, taflmen, commanders, knights, kings, then mercenaries, then guards.
     let [attackers, defenders, king] = match list.len() {
@@ -91,11 +80,11 @@ pub(super) fn speeds(value: &str) -> Result<[i32; 3], Problem> {
         count @ (8 | 10 | LONGEST_SPEEDS) => [0, count / 2, count / 2 + 3],
         count => return Err((format!("{count} numbers"), format!("1, 2, 8, 10 or {LONGEST_SPEEDS} numbers"))),
     };
-    Ok([read(attackers)?, read(defenders)?, read(king)?])
+    Ok(Speed { attackers: read(attackers)?, defenders: read(defenders)?, king: read(king)? })
 }
 
 /// The shortest list that says these speeds.
-pub(super) fn write_speeds(attackers: i32, defenders: i32, king: i32) -> String {
+pub(super) fn write_speeds(Speed { attackers, defenders, king }: Speed) -> String {
     let speeds = if attackers == defenders && defenders == king {
         vec![attackers]
     } else if defenders == king {
@@ -105,81 +94,46 @@ pub(super) fn write_speeds(attackers: i32, defenders: i32, king: i32) -> String 
         speeds[LONGEST_SPEEDS / 2 + 3] = king;
         speeds
     };
-    speeds.iter().map(i32::to_string).collect::<Vec<_>>().join(",")
+    let write = |&limit: &u8| if limit == 0 { "-1".to_owned() } else { limit.to_string() };
+    speeds.iter().map(write).collect::<Vec<_>>().join(",")
 }
 
-/// The rows of a start, the first rank first, with the counts of empty squares as short as may be.
-pub(super) fn start(value: &str, side: usize, inverted: bool) -> Result<Vec<String>, Problem> {
+/// The start of these rows, which begin with the first rank, or with the last one if `inverted`.
+pub(super) fn start(value: &str, size: BoardSize, inverted: bool) -> Result<Start, Problem> {
+    let side = size.side();
     let rows = value.strip_prefix('/').unwrap_or(value);
     let rows: Vec<&str> = rows.strip_suffix('/').unwrap_or(rows).split('/').collect();
     if rows.len() != side {
         return Err((format!("{} rows", rows.len()), format!("{side}, as dim says")));
     }
-    let number = |index: usize| if inverted { side - index } else { index + 1 };
-    let mut rows = (rows.iter().enumerate())
-        .map(|(index, row)| {
-            start_row(row, side)
-                .map_err(|(found, expected)| (format!("{found} in the row of rank {}", number(index)), expected))
-        })
-        .collect::<Result<Vec<String>, Problem>>()?;
-    if inverted {
-        rows.reverse();
+    let mut board = Board::empty(size);
+    for (index, row) in rows.into_iter().enumerate() {
+        let rank = if inverted { side - 1 - index } else { index };
+        let pieces = match fen::letters(row, 999, |file, letter| Ok((piece(letter)?, Square::at(file, rank, size)))) {
+            Ok((pieces, width)) if width == side => Ok(pieces),
+            Ok((_, width)) => Err((format!("{width} squares"), format!("{side}, as dim says"))),
+            Err(problem) => Err(problem),
+        };
+        let in_row = |(found, expected)| (format!("{found} in the row of rank {}", rank + 1), expected);
+        pieces.map_err(in_row)?.into_iter().for_each(|(piece, square)| board.put(piece, square));
     }
-    match rows.iter().flat_map(|row| row.chars()).filter(|piece| *piece == 'K').count() {
-        1 => Ok(rows),
+    match board.king.len() {
+        1 => Ok(Start(board)),
         kings => Err((format!("{kings} kings (K)"), "one".to_owned())),
     }
 }
 
-fn start_row(row: &str, side: usize) -> Result<String, Problem> {
-    let mut squares = String::new();
-    let mut digits = String::new();
-    for letter in row.chars().chain(['/']) {
-        if letter.is_ascii_digit() && digits.len() < 3 {
-            digits.push(letter);
-            continue;
-        }
-        squares.extend(std::iter::repeat_n('.', digits.parse::<usize>().unwrap_or_default()));
-        digits.clear();
-        let unknown = match letter {
-            '/' => break,
-            't' | 'T' | 'K' => {
-                squares.push(letter);
-                continue;
-            }
-            'c' | 'C' => "commanders",
-            'n' | 'N' => "knights",
-            'm' | 'M' => "mercenaries",
-            'g' | 'G' => "guards",
-            'k' => "kings of the attackers",
-            _ => return Err((letter.to_string(), "t, T, K and counts of empty squares".to_owned())),
-        };
-        return Err((letter.to_string(), format!("t, T and K, because {unknown} are not played here")));
-    }
-    if squares.len() != side {
-        return Err((format!("{} squares", squares.len()), format!("{side}, as dim says")));
-    }
-    let mut written = String::new();
-    let mut rest = squares.as_str();
-    while let Some(first) = rest.chars().next() {
-        let empty = rest.len() - rest.trim_start_matches('.').len();
-        if empty > 0 {
-            written += &empty.to_string();
-        } else {
-            written.push(first);
-        }
-        rest = &rest[empty.max(1)..];
-    }
-    Ok(written)
-}
-
-/// Whether a list names the four corners and nothing else.
-pub(super) fn are_corners(value: &str, side: usize) -> bool {
-    let last = side - 1;
-    value == write_squares(&[(0, 0), (last, 0), (0, last), (last, last)])
-}
-
-/// Whether a list names the centre and nothing else. A board with an even side has none.
-pub(super) fn are_centre(value: &str, side: usize) -> bool {
-    side % 2 == 1 && value == write_squares(&[(side / 2, side / 2)])
+fn piece(letter: char) -> Result<Piece, Problem> {
+    let unknown = match letter {
+        't' => return Ok(Piece::Attacker),
+        'T' => return Ok(Piece::Defender),
+        'K' => return Ok(Piece::King),
+        'c' | 'C' => "commanders",
+        'n' | 'N' => "knights",
+        'm' | 'M' => "mercenaries",
+        'g' | 'G' => "guards",
+        'k' => "kings of the attackers",
+        _ => return Err((letter.to_string(), "t, T, K and counts of empty squares".to_owned())),
+    };
+    Err((letter.to_string(), format!("t, T and K, because {unknown} are not played here")))
 }

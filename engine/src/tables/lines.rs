@@ -1,5 +1,6 @@
 //! Where the squares of each board are in the directed lines of [`crate::lines`].
 
+use super::Tables;
 use crate::masks::Masks;
 use crate::set::{Set, Wide};
 
@@ -18,9 +19,25 @@ pub(crate) struct LineMasks<S: Set> {
     pub stop: [S::Lines; 2],
 }
 
+impl<S: Set> LineMasks<S> {
+    pub(crate) fn of(tables: &Tables<S>, lines: &LineTables<S>, masks: &Masks<S>) -> LineMasks<S> {
+        let open = |squares: &S| {
+            let mut open = lines.board;
+            for square in (tables.board & !*squares).squares() {
+                let closed = S::at(&lines.of_square, square).as_ref();
+                open.as_mut().iter_mut().zip(closed).for_each(|(word, closed)| *word &= !closed);
+            }
+            open
+        };
+        let [cross, stop] =
+            [&masks.cross, &masks.stop].map(|[attackers, defenders, _]| [open(attackers), open(defenders)]);
+        LineMasks { cross, stop }
+    }
+}
+
 /// The same construction for both kinds of sets, at compile time for the narrow ones.
 macro_rules! line_tables {
-    ($set:ty, $places:literal, $words:literal, $lane:literal, |$has:ident, $at:ident| $bits:expr, $($const:ident)?) => {
+    ($set:ty, $places:literal, $words:literal, $lane:literal, $($const:ident)?) => {
         impl LineTables<$set> {
             pub(crate) $($const)? fn new(n: usize) -> LineTables<$set> {
                 let nothing = [0; $words];
@@ -49,45 +66,12 @@ macro_rules! line_tables {
                 t
             }
         }
-
-        impl LineMasks<$set> {
-            pub(crate) $($const)? fn of(t: &LineTables<$set>, masks: &Masks<$set>, n: usize) -> LineMasks<$set> {
-                let mut lines: LineMasks<$set> = LineMasks { cross: [t.board; 2], stop: [t.board; 2] };
-                let mut s = 0;
-                while s < n * n {
-                    let mut side = 0;
-                    while side < 2 {
-                        let (cross, stop) = (has_square(masks.cross[side], s), has_square(masks.stop[side], s));
-                        let mut word = 0;
-                        while word < $words && !(cross && stop) {
-                            if !cross {
-                                lines.cross[side][word] &= !t.of_square[s][word];
-                            }
-                            if !stop {
-                                lines.stop[side][word] &= !t.of_square[s][word];
-                            }
-                            word += 1;
-                        }
-                        side += 1;
-                    }
-                    s += 1;
-                }
-                return lines;
-
-                $($const)? fn has_square($has: $set, $at: usize) -> bool {
-                    $bits & 1 == 1
-                }
-            }
-        }
     };
 }
 
-line_tables!(u128, 128, 12, 16, |set, square| set >> square, const);
-line_tables!(Wide, 512, 40, 32, |set, square| set.0[square / 64] >> (square % 64),);
+line_tables!(u128, 128, 12, 16, const);
+line_tables!(Wide, 512, 40, 32,);
 
-/// The lines of 7x7.
 pub(crate) static SEVEN: LineTables<u128> = LineTables::<u128>::new(7);
-/// The lines of 9x9.
 pub(crate) static NINE: LineTables<u128> = LineTables::<u128>::new(9);
-/// The lines of 11x11.
 pub(crate) static ELEVEN: LineTables<u128> = LineTables::<u128>::new(11);

@@ -56,17 +56,14 @@ impl Grid {
         if !self.on_board((x, y)) {
             return None;
         }
-        if rules.marks.throne().contains(square) {
-            Some((0, rules.throne))
-        } else if rules.marks.corners().contains(square) {
-            Some((1, rules.corners))
-        } else if rules.marks.attacker_forts().contains(square) {
-            Some((2, rules.attacker_forts))
-        } else if rules.marks.defender_forts().contains(square) {
-            Some((3, rules.defender_forts))
-        } else {
-            None
-        }
+        let kinds = [
+            (rules.marks.throne(), rules.throne),
+            (rules.marks.corners(), rules.corners),
+            (rules.marks.attacker_forts(), rules.attacker_forts),
+            (rules.marks.defender_forts(), rules.defender_forts),
+        ];
+        let kind = kinds.iter().position(|(squares, _)| squares.contains(square))?;
+        Some((kind, kinds[kind].1))
     }
 
     pub fn is_throne(&self, rules: &Rules, place: Place) -> bool {

@@ -17,12 +17,10 @@ pub fn lines(input: &[u8]) {
     }
 }
 
-/// A message is short and on one line.
 fn check(problem: &str) {
     assert!(problem.len() <= LONGEST && !problem.contains('\n') && !problem.is_empty(), "{problem:?}");
 }
 
-/// Conversations to begin with.
 pub fn seeds() -> Vec<Vec<u8>> {
     [
         "joho debug on\nuci\nregister later\nisready\nucinewgame\nposition startpos\ngo ponder nodes 8\nponderhit\n\

@@ -4,9 +4,9 @@
 //! attackers are to move. The weights were set by judgement and a few hundred matches between variants, then left
 //! alone: this is a yardstick, and yardsticks should not move.
 
-use hnefi_engine::{Bitboard, BoardSize, Escape, KingCapture, Position, Side};
+use std::sync::LazyLock;
 
-use crate::squares::{corner_bars, quarters};
+use hnefi_engine::{Bitboard, BoardSize, Escape, KingCapture, Position, Side, Square};
 
 /// What the terms are worth on one board.
 struct Weights {
@@ -181,6 +181,37 @@ fn corners(position: &Position, weights: &Weights) -> i32 {
         .sum()
 }
 
+/// The four quarters of the board, the middle rank and file in none.
+fn quarters(size: BoardSize) -> [Bitboard; 4] {
+    REGIONS[size.index()].0
+}
+
+/// The short diagonals that bar the corners: `a2 b1` up to 7x7, `a3 b2 c1` on the larger boards.
+fn corner_bars(size: BoardSize) -> [Bitboard; 4] {
+    REGIONS[size.index()].1
+}
+
+static REGIONS: LazyLock<[([Bitboard; 4], [Bitboard; 4]); BoardSize::ALL.len()]> = LazyLock::new(|| {
+    BoardSize::ALL.map(|size| {
+        let steps = if size.side() <= 7 { 1 } else { 2 };
+        let quarter = |up: usize, right: usize| up.max(right) < size.side() / 2;
+        (at_corners(size, quarter), at_corners(size, |up, right| up + right == steps))
+    })
+});
+
+/// The squares at each corner of a board that are wanted so many steps up and to the right of it, or as seen from the
+/// corner.
+fn at_corners(size: BoardSize, wanted: impl Fn(usize, usize) -> bool) -> [Bitboard; 4] {
+    let from = |far: bool, line: usize| if far { size.side() - 1 - line } else { line };
+    [(false, false), (true, false), (false, true), (true, true)].map(|(top, last)| {
+        let is_wanted = |&square: &Square| {
+            let (file, rank) = square.file_and_rank(size);
+            wanted(from(top, rank), from(last, file))
+        };
+        Bitboard::board(size).filter(is_wanted).collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use hnefi_engine::{Preset, Symmetry};
@@ -220,5 +251,16 @@ mod tests {
         let home = value(Preset::Brandubh, "7/3a3/3a3/aa3aa/3d1k1/3a3/3a3 d");
         let shut = value(Preset::Brandubh, "7/7/3a3/aa3aa/3d1k1/6a/3a1a1 d");
         assert!(home > shut + 50, "{home} {shut}");
+    }
+
+    #[test]
+    fn regions_lie_where_they_are_said_to() {
+        let names = |set: Bitboard, size| set.map(|square| square.name(size)).collect::<Vec<_>>();
+        assert_eq!(names(corner_bars(BoardSize::SEVEN)[0], BoardSize::SEVEN), ["b1", "a2"]);
+        assert_eq!(names(corner_bars(BoardSize::ELEVEN)[3], BoardSize::ELEVEN), ["k9", "j10", "i11"]);
+        for size in BoardSize::ALL {
+            let n = size.side();
+            assert!(quarters(size).iter().all(|quarter| quarter.len() == (n / 2) * (n / 2)));
+        }
     }
 }

@@ -99,7 +99,6 @@ impl AlphaBeta {
     }
 }
 
-/// A move at the root.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     mv: Move,

@@ -7,7 +7,6 @@ use hnefi_engine::Move;
 
 use super::{MINUS_PROVEN, PROVEN};
 
-/// What a stored value means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     Exact,
@@ -15,7 +14,6 @@ pub(super) enum Bound {
     AtMost,
 }
 
-/// What is known of a position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     key: u64,

@@ -7,17 +7,18 @@ use hnefi_search::rng_for;
 use hnefi_search::{LeafId, RootKind, Search, SearchConfig, Selection, run_to_end};
 use rand_xoshiro::rand_core::Rng as _;
 
-use crate::{config, legal_moves, random_positions};
+use crate::{ROOTS, config, legal_moves, random_positions, run, search, start, visits};
 
-fn answer(search: &mut Search, leaf: LeafId, evaluator: &mut HashEvaluator, buffer: &mut Evaluations) {
-    evaluator.evaluate(&[search.request(leaf)], buffer).expect("never fails");
+fn answer(search: &mut Search, leaf: LeafId, evaluator: &mut HashEvaluator) {
+    let mut buffer = Evaluations::new();
+    evaluator.evaluate(&[search.request(leaf)], &mut buffer).expect("never fails");
     search.expand(leaf, buffer.get(0), buffer.priors(0));
 }
 
 /// Keeps up to `width` leaves outstanding, answers them in random order and cancels one in ten.
 fn run_wide(search: &mut Search, width: usize, seed: u64) -> usize {
     let mut rng = rng_for(&[seed]);
-    let (mut evaluator, mut buffer) = (HashEvaluator::new(seed), Evaluations::new());
+    let mut evaluator = HashEvaluator::new(seed);
     let (mut outstanding, mut widest) = (Vec::new(), 0);
     loop {
         let selection = search.select_leaf();
@@ -36,7 +37,7 @@ fn run_wide(search: &mut Search, width: usize, seed: u64) -> usize {
             let leaf = outstanding.swap_remove((rng.next_u64() % outstanding.len() as u64) as usize);
             match rng.next_u64() % 10 {
                 0 => search.cancel(leaf),
-                _ => answer(search, leaf, &mut evaluator, &mut buffer),
+                _ => answer(search, leaf, &mut evaluator),
             }
         }
     }
@@ -45,14 +46,13 @@ fn run_wide(search: &mut Search, width: usize, seed: u64) -> usize {
 #[test]
 fn leaves_are_answered_in_any_order() {
     for (index, position) in random_positions(Preset::Brandubh, 40, 61).iter().enumerate() {
-        for root in [RootKind::Gumbel, RootKind::Puct] {
+        for root in ROOTS {
             let mut search = Search::new(config(root));
             search.begin(position, 120, None);
             run_wide(&mut search, 1 + index % 9, index as u64);
             assert!(search.is_finished());
             let report = search.report();
-            let visits: u32 = report.moves.iter().map(|mv| mv.visits).sum();
-            assert_eq!(visits, report.playouts);
+            assert_eq!(visits(&report), report.playouts);
             assert!(report.playouts == 120 || report.proven.is_some(), "{}", position.fen());
         }
     }
@@ -60,8 +60,8 @@ fn leaves_are_answered_in_any_order() {
 
 #[test]
 fn many_leaves_can_be_outstanding_at_once() {
-    let start = Position::start(&Preset::Copenhagen.rules());
-    for root in [RootKind::Gumbel, RootKind::Puct] {
+    let start = start(Preset::Copenhagen);
+    for root in ROOTS {
         let mut search = Search::new(config(root));
         search.begin(&start, 128, None);
         assert_eq!(run_wide(&mut search, 16, 1), 16, "{root:?}");
@@ -70,13 +70,13 @@ fn many_leaves_can_be_outstanding_at_once() {
 
 #[test]
 fn a_phase_of_sequential_halving_ends_before_the_next_begins() {
-    let start = Position::start(&Preset::Copenhagen.rules());
+    let start = start(Preset::Copenhagen);
     let mut search = Search::new(config(RootKind::Gumbel));
-    let (mut evaluator, mut buffer) = (HashEvaluator::new(7), Evaluations::new());
+    let mut evaluator = HashEvaluator::new(7);
     search.begin(&start, 64, None);
     let Selection::Leaf(root) = search.select_leaf() else { panic!("the root comes first") };
     assert_eq!(search.select_leaf(), Selection::Blocked, "and nothing before its answer");
-    answer(&mut search, root, &mut evaluator, &mut buffer);
+    answer(&mut search, root, &mut evaluator);
     let mut leaves = Vec::new();
     while let Selection::Leaf(leaf) = search.select_leaf() {
         leaves.push(leaf);
@@ -87,12 +87,12 @@ fn a_phase_of_sequential_halving_ends_before_the_next_begins() {
 
 #[test]
 fn virtual_loss_keeps_leaves_apart() {
-    let start = Position::start(&Preset::Brandubh.rules());
+    let start = start(Preset::Brandubh);
     let mut search = Search::new(config(RootKind::Puct));
-    let (mut evaluator, mut buffer) = (HashEvaluator::new(8), Evaluations::new());
+    let mut evaluator = HashEvaluator::new(8);
     search.begin(&start, 100, None);
     let Selection::Leaf(root) = search.select_leaf() else { panic!("the root comes first") };
-    answer(&mut search, root, &mut evaluator, &mut buffer);
+    answer(&mut search, root, &mut evaluator);
     let mut seen = Vec::new();
     for _ in 0..30 {
         let Selection::Leaf(leaf) = search.select_leaf() else { panic!("40 moves are open") };
@@ -116,16 +116,15 @@ fn a_leaf_is_answered_once() {
 fn advancing_keeps_every_count() {
     for (index, position) in random_positions(Preset::Brandubh, 30, 71).iter().enumerate() {
         let mut search = Search::new(config(RootKind::Puct));
-        let (mut evaluator, mut buffer) = (HashEvaluator::new(index as u64), Evaluations::new());
+        let mut evaluator = HashEvaluator::new(index as u64);
         search.begin(position, 150, None);
-        run_to_end(&mut search, &mut evaluator, &mut buffer).expect("never fails");
-        let before = search.report();
+        let before = run(&mut search, &mut evaluator);
         let text = search.tree_text(20);
         let Some(played) = before.moves.iter().max_by_key(|mv| mv.visits).filter(|mv| mv.visits > 0) else { continue };
 
         assert!(search.advance(played.mv));
         let kept = search.report();
-        assert_eq!(kept.moves.iter().map(|mv| mv.visits).sum::<u32>(), played.visits - 1, "the visit that made it");
+        assert_eq!(visits(&kept), played.visits - 1, "the visit that made it");
         assert_eq!((kept.playouts, kept.evaluations), (0, 0));
         if played.proven.is_none() {
             assert_eq!(kept.wdl.flipped(), played.wdl.expect("visited"));
@@ -136,21 +135,19 @@ fn advancing_keeps_every_count() {
         assert!(text.contains(&subtree), "{text}\n{subtree}");
 
         search.extend(50);
-        run_to_end(&mut search, &mut evaluator, &mut buffer).expect("never fails");
-        let after = search.report();
-        let visits: u32 = after.moves.iter().map(|mv| mv.visits).sum();
-        assert_eq!(visits, played.visits - 1 + after.playouts);
+        let after = run(&mut search, &mut evaluator);
+        assert_eq!(visits(&after), played.visits - 1 + after.playouts);
         assert!(after.playouts == 50 || after.proven.is_some());
     }
 }
 
 #[test]
 fn advancing_makes_outstanding_leaves_void() {
-    let start = Position::start(&Preset::Brandubh.rules());
+    let start = start(Preset::Brandubh);
     let mut search = Search::new(config(RootKind::Puct));
-    let (mut evaluator, mut buffer) = (HashEvaluator::new(12), Evaluations::new());
+    let mut evaluator = HashEvaluator::new(12);
     search.begin(&start, 100, None);
-    run_to_end(&mut search, &mut evaluator, &mut buffer).expect("never fails");
+    run(&mut search, &mut evaluator);
     search.extend(20);
     for _ in 0..20 {
         assert!(matches!(search.select_leaf(), Selection::Leaf(_)));
@@ -158,55 +155,50 @@ fn advancing_makes_outstanding_leaves_void() {
     let best = search.report().best;
     assert!(search.advance(best));
     search.extend(300);
-    run_to_end(&mut search, &mut evaluator, &mut buffer).expect("never fails");
-    assert_eq!(search.report().playouts, 300, "positions once handed out can be asked for again");
+    assert_eq!(run(&mut search, &mut evaluator).playouts, 300, "positions once handed out can be asked for again");
 }
 
 #[test]
 fn advancing_into_the_unknown_asks_for_a_new_beginning() {
-    let start = Position::start(&Preset::Brandubh.rules());
-    let (mut evaluator, mut buffer) = (HashEvaluator::new(9), Evaluations::new());
-    for root in [RootKind::Gumbel, RootKind::Puct] {
+    let start = start(Preset::Brandubh);
+    let mut evaluator = HashEvaluator::new(9);
+    for root in ROOTS {
         let mut search = Search::new(config(root));
         assert!(!search.advance(legal_moves(&start)[0]), "nothing was begun");
         search.begin(&start, 8, None);
-        run_to_end(&mut search, &mut evaluator, &mut buffer).expect("never fails");
-        let unvisited = search.report().moves.iter().find(|mv| mv.visits == 0).expect("40 moves, 8 playouts").mv;
+        let report = run(&mut search, &mut evaluator);
+        let unvisited = report.moves.iter().find(|mv| mv.visits == 0).expect("40 moves, 8 playouts").mv;
         assert!(!search.advance(unvisited));
         assert!(search.is_finished());
         assert_eq!(search.select_leaf(), Selection::Finished);
         search.begin(&start, 8, None);
-        run_to_end(&mut search, &mut evaluator, &mut buffer).expect("never fails");
-        assert_eq!(search.report().playouts, 8);
+        assert_eq!(run(&mut search, &mut evaluator).playouts, 8);
     }
 }
 
 #[test]
 fn a_clock_can_grant_playouts_bit_by_bit() {
-    let start = Position::start(&Preset::Brandubh.rules());
-    let (mut evaluator, mut buffer) = (HashEvaluator::new(10), Evaluations::new());
-    let mut whole = Search::new(config(RootKind::Puct));
-    whole.begin(&start, 96, None);
-    run_to_end(&mut whole, &mut evaluator, &mut buffer).expect("never fails");
+    let start = start(Preset::Brandubh);
+    let mut evaluator = HashEvaluator::new(10);
+    let whole = search(RootKind::Puct, &start, 96, &mut evaluator);
     let mut parts = Search::new(config(RootKind::Puct));
     parts.begin(&start, 0, None);
     for _ in 0..12 {
         parts.extend(8);
-        run_to_end(&mut parts, &mut evaluator, &mut buffer).expect("never fails");
+        run(&mut parts, &mut evaluator);
     }
-    assert_eq!(whole.report(), parts.report());
+    assert_eq!(whole, parts.report());
 
     let mut gumbel = Search::new(config(RootKind::Gumbel));
     gumbel.begin(&start, 16, None);
     gumbel.extend(10);
-    run_to_end(&mut gumbel, &mut evaluator, &mut buffer).expect("never fails");
-    assert_eq!(gumbel.report().playouts, 26);
+    assert_eq!(run(&mut gumbel, &mut evaluator).playouts, 26);
 }
 
 #[test]
 fn a_search_ends_when_its_nodes_are_used_up() {
-    let start = Position::start(&Preset::Brandubh.rules());
-    for root in [RootKind::Gumbel, RootKind::Puct] {
+    let start = start(Preset::Brandubh);
+    for root in ROOTS {
         let mut search = Search::new(SearchConfig { max_nodes: 10, ..config(root) });
         search.begin(&start, 1000, None);
         run_wide(&mut search, 4, 3);
@@ -237,20 +229,17 @@ impl Evaluator for Flaky {
 
 #[test]
 fn a_search_survives_a_failing_evaluator() {
-    let start = Position::start(&Preset::Brandubh.rules());
+    let start = start(Preset::Brandubh);
     let mut buffer = Evaluations::new();
-    for root in [RootKind::Gumbel, RootKind::Puct] {
-        let mut undisturbed = Search::new(config(root));
-        undisturbed.begin(&start, 32, None);
-        run_to_end(&mut undisturbed, &mut HashEvaluator::new(11), &mut buffer).expect("never fails");
+    for root in ROOTS {
+        let undisturbed = search(root, &start, 32, &mut HashEvaluator::new(11));
         for fails_at in [1, 2, 17] {
             let mut search = Search::new(config(root));
             let mut evaluator = Flaky { calls: 0, fails_at };
             search.begin(&start, 32, None);
             let error = run_to_end(&mut search, &mut evaluator, &mut buffer).expect_err("unplugged");
             assert!(error.to_string().contains("unplugged"));
-            run_to_end(&mut search, &mut evaluator, &mut buffer).expect("plugged in again");
-            assert_eq!(search.report(), undisturbed.report(), "{root:?} failing at call {fails_at}");
+            assert_eq!(run(&mut search, &mut evaluator), undisturbed, "{root:?} failing at call {fails_at}");
         }
     }
 }

@@ -1,15 +1,14 @@
 //! Whole search trees in text files, so that a change of the search shows as a difference that people can read.
 //!
-//! `HNEFI_BLESS=1 cargo test --release -p hnefi-selfplay --test search` writes the files anew.
+//! `HNEFI_BLESS=1 cargo test --release --test search` writes the files anew.
 
 use std::path::Path;
 
 use hnefi_engine::{Position, Preset};
-use hnefi_inference::{Evaluations, HashEvaluator};
-use hnefi_search::rng_for;
-use hnefi_search::{RootKind, Search, run_to_end};
+use hnefi_inference::HashEvaluator;
+use hnefi_search::{RootKind, Search, rng_for};
 
-use crate::config;
+use crate::{config, run};
 
 /// A Brandubh position a few moves into a game, with nothing to win by force.
 const QUIET: &str = "3a3/7/3d3/aadkd1a/3d3/1a1a3/4a2 d";
@@ -23,8 +22,7 @@ fn tree(root: RootKind, fen: &str, noisy: bool) -> String {
     let mut search = Search::new(config(root));
     let mut rng = rng_for(&[1]);
     search.begin(&position, 32, noisy.then_some(&mut rng));
-    run_to_end(&mut search, &mut HashEvaluator::new(1), &mut Evaluations::new()).expect("never fails");
-    let report = search.report();
+    let report = run(&mut search, &mut HashEvaluator::new(1));
     let size = position.size();
     let pv: Vec<String> = report.pv.iter().map(|mv| mv.text(size)).collect();
     let mut target = report.policy_target.clone();
@@ -46,36 +44,21 @@ fn tree(root: RootKind, fen: &str, noisy: bool) -> String {
     )
 }
 
-fn compare(name: &str, found: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
-    if std::env::var_os("HNEFI_BLESS").is_some() {
-        std::fs::write(&path, found).expect("the data folder can be written");
+#[test]
+fn trees_are_those_of_the_files() {
+    for (name, root, fen, noisy) in [
+        ("gumbel.txt", RootKind::Gumbel, QUIET, false),
+        ("gumbel_noise.txt", RootKind::Gumbel, QUIET, true),
+        ("gumbel_solver.txt", RootKind::Gumbel, TACTICAL, false),
+        ("puct.txt", RootKind::Puct, QUIET, false),
+        ("puct_solver.txt", RootKind::Puct, TACTICAL, false),
+    ] {
+        let found = tree(root, fen, noisy);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+        if std::env::var_os("HNEFI_BLESS").is_some() {
+            std::fs::write(&path, &found).expect("the data folder can be written");
+        }
+        let expected = std::fs::read_to_string(&path).expect("the golden file is there");
+        assert!(expected == found, "{name} differs; the search found\n{found}");
     }
-    let expected = std::fs::read_to_string(&path).expect("the golden file is there");
-    assert!(expected == found, "{name} differs; the search found\n{found}");
-}
-
-#[test]
-fn gumbel_tree() {
-    compare("gumbel.txt", &tree(RootKind::Gumbel, QUIET, false));
-}
-
-#[test]
-fn gumbel_tree_with_noise() {
-    compare("gumbel_noise.txt", &tree(RootKind::Gumbel, QUIET, true));
-}
-
-#[test]
-fn gumbel_tree_with_certain_results() {
-    compare("gumbel_solver.txt", &tree(RootKind::Gumbel, TACTICAL, false));
-}
-
-#[test]
-fn puct_tree() {
-    compare("puct.txt", &tree(RootKind::Puct, QUIET, false));
-}
-
-#[test]
-fn puct_tree_with_certain_results() {
-    compare("puct_solver.txt", &tree(RootKind::Puct, TACTICAL, false));
 }

@@ -20,13 +20,30 @@ fn config(root: RootKind) -> SearchConfig {
     SearchConfig { root, c_scale: 0.3, ..SearchConfig::default() }
 }
 
+const ROOTS: [RootKind; 2] = [RootKind::Gumbel, RootKind::Puct];
+
+fn start(preset: Preset) -> Position {
+    Position::start(&preset.rules())
+}
+
+/// Runs a search to its end with an evaluator that never fails.
+fn run(search: &mut Search, evaluator: &mut dyn Evaluator) -> SearchReport {
+    run_to_end(search, evaluator, &mut Evaluations::new()).expect("test evaluators never fail");
+    search.report()
+}
+
+/// The number of visits of all moves.
+fn visits(report: &SearchReport) -> u32 {
+    report.moves.iter().map(|mv| mv.visits).sum()
+}
+
 /// A fresh deterministic search run to its end.
 fn search(root: RootKind, position: &Position, playouts: u32, evaluator: &mut dyn Evaluator) -> SearchReport {
     let mut search = Search::new(config(root));
     search.begin(position, playouts, None);
-    run_to_end(&mut search, evaluator, &mut Evaluations::new()).expect("test evaluators never fail");
+    let report = run(&mut search, evaluator);
     assert!(search.is_finished());
-    search.report()
+    report
 }
 
 /// Positions of games between random players that are not over, a few from each game.

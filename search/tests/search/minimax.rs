@@ -14,19 +14,10 @@ pub fn solve(position: &Position, depth: u8) -> Option<Proven> {
         let mut after = position.clone();
         after.play(mv).expect("a legal move");
         let value = match after.outcome() {
-            Some(outcome) => Some(match outcome.winner() {
-                Some(side) if side == position.side_to_move() => Proven { result: ProvenResult::Win, plies: 1 },
-                Some(_) => Proven { result: ProvenResult::Loss, plies: 1 },
-                None => Proven { result: ProvenResult::Draw, plies: 1 },
-            }),
-            None if depth > 1 => solve(&after, depth - 1).map(|reply| Proven {
-                result: match reply.result {
-                    ProvenResult::Win => ProvenResult::Loss,
-                    ProvenResult::Draw => ProvenResult::Draw,
-                    ProvenResult::Loss => ProvenResult::Win,
-                },
-                plies: reply.plies + 1,
-            }),
+            Some(outcome) => Some(Proven { result: outcome.result_for(position.side_to_move()), plies: 1 }),
+            None if depth > 1 => {
+                solve(&after, depth - 1).map(|reply| Proven { result: reply.result.reversed(), plies: reply.plies + 1 })
+            }
             None => None,
         };
         values.push(value);

@@ -1,11 +1,10 @@
 //! What holds of every search, over random positions, budgets and seeds.
 
 use hnefi_engine::{Position, Preset};
-use hnefi_inference::{Evaluations, HashEvaluator, UniformEvaluator, Wdl};
-use hnefi_search::rng_for;
-use hnefi_search::{ProvenResult, RootKind, Search, SearchReport, run_to_end};
+use hnefi_inference::{HashEvaluator, UniformEvaluator, Wdl};
+use hnefi_search::{ProvenResult, RootKind, Search, SearchReport, rng_for};
 
-use crate::{config, legal_moves, random_positions, search};
+use crate::{ROOTS, config, legal_moves, random_positions, run, search, start, visits};
 
 const BUDGETS: [u32; 8] = [0, 1, 2, 3, 7, 16, 33, 100];
 
@@ -49,8 +48,7 @@ fn check(position: &Position, report: &SearchReport, playouts: u32) {
         line.play(mv).expect("the expected line is legal");
     }
 
-    let visits: u32 = report.moves.iter().map(|mv| mv.visits).sum();
-    assert_eq!(visits, report.playouts, "{context}");
+    assert_eq!(visits(report), report.playouts, "{context}");
     assert!(report.playouts == playouts || report.proven.is_some() && report.playouts < playouts, "{context}");
     assert!(report.evaluations <= u64::from(report.playouts) + 1, "{context}");
     assert_eq!(u64::from(report.nodes), report.evaluations.max(1), "{context}");
@@ -65,14 +63,13 @@ fn reports_keep_their_promises() {
         let count = if preset == Preset::Brandubh { 160 } else { 24 };
         for (index, position) in random_positions(preset, count, 21).iter().enumerate() {
             let playouts = BUDGETS[index % BUDGETS.len()];
-            for root in [RootKind::Gumbel, RootKind::Puct] {
+            for root in ROOTS {
                 let mut search = Search::new(config(root));
                 let mut rng = rng_for(&[index as u64]);
                 for noise in [None, Some(&mut rng)] {
                     search.begin(position, playouts, noise);
-                    let mut evaluator = HashEvaluator::new(index as u64);
-                    run_to_end(&mut search, &mut evaluator, &mut Evaluations::new()).expect("never fails");
-                    check(position, &search.report(), playouts);
+                    let report = run(&mut search, &mut HashEvaluator::new(index as u64));
+                    check(position, &report, playouts);
                 }
             }
         }
@@ -81,8 +78,8 @@ fn reports_keep_their_promises() {
 
 #[test]
 fn priors_are_reported_as_the_evaluator_gave_them() {
-    let start = Position::start(&Preset::Brandubh.rules());
-    let [gumbel, puct] = [RootKind::Gumbel, RootKind::Puct].map(|root| {
+    let start = start(Preset::Brandubh);
+    let [gumbel, puct] = ROOTS.map(|root| {
         search(root, &start, 8, &mut HashEvaluator::new(2)).moves.iter().map(|mv| mv.prior).collect::<Vec<_>>()
     });
     assert!(gumbel.iter().zip(&puct).all(|(one, other)| (one - other).abs() < 1e-5), "{gumbel:?} {puct:?}");
@@ -94,7 +91,7 @@ fn one_legal_move_is_enough() {
     let fen = "7/7/a6/ka5/7/a6/7 d";
     let position = Position::from_fen(&Preset::Brandubh.rules(), fen).expect("a FEN of this test");
     assert_eq!(legal_moves(&position).len(), 1);
-    for root in [RootKind::Gumbel, RootKind::Puct] {
+    for root in ROOTS {
         for playouts in BUDGETS {
             let report = search(root, &position, playouts, &mut HashEvaluator::new(1));
             check(&position, &report, playouts);
@@ -105,17 +102,15 @@ fn one_legal_move_is_enough() {
 
 #[test]
 fn a_search_depends_on_nothing_but_what_it_is_given() {
-    for root in [RootKind::Gumbel, RootKind::Puct] {
+    for root in ROOTS {
         let positions = random_positions(Preset::Brandubh, 6, 31);
         let mut reused = Search::new(config(root));
-        let mut buffer = Evaluations::new();
         for (index, position) in positions.iter().enumerate() {
-            let mut run = |search: &mut Search| {
+            let tree = |search: &mut Search| {
                 search.begin(position, 40, Some(&mut rng_for(&[31, index as u64])));
-                run_to_end(search, &mut HashEvaluator::new(5), &mut buffer).expect("never fails");
-                (search.report(), search.tree_text(9))
+                (run(search, &mut HashEvaluator::new(5)), search.tree_text(9))
             };
-            assert_eq!(run(&mut reused), run(&mut Search::new(config(root))));
+            assert_eq!(tree(&mut reused), tree(&mut Search::new(config(root))));
         }
     }
 }
@@ -123,7 +118,7 @@ fn a_search_depends_on_nothing_but_what_it_is_given() {
 #[test]
 fn gumbel_shares_playouts_as_the_schedule_says() {
     // 64 playouts over 16 moves: 16 x 1, 8 x 2, 4 x 4, 2 x 8 more. Uniform opinions leave nothing proven at the start.
-    let start = Position::start(&Preset::Tablut.rules());
+    let start = start(Preset::Tablut);
     for (playouts, expected) in [
         (64, vec![15, 15, 7, 7, 3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1]),
         (16, vec![4, 4, 2, 2, 1, 1, 1, 1]),
@@ -133,8 +128,8 @@ fn gumbel_shares_playouts_as_the_schedule_says() {
     ] {
         let mut search = Search::new(config(RootKind::Gumbel));
         search.begin(&start, playouts, Some(&mut rng_for(&[41])));
-        run_to_end(&mut search, &mut HashEvaluator::new(2), &mut Evaluations::new()).expect("never fails");
-        let mut visits: Vec<u32> = search.report().moves.iter().map(|mv| mv.visits).filter(|&n| n > 0).collect();
+        let report = run(&mut search, &mut HashEvaluator::new(2));
+        let mut visits: Vec<u32> = report.moves.iter().map(|mv| mv.visits).filter(|&n| n > 0).collect();
         visits.sort_unstable_by(|a, b| b.cmp(a));
         assert_eq!(visits, expected, "{playouts} playouts");
     }
@@ -142,12 +137,11 @@ fn gumbel_shares_playouts_as_the_schedule_says() {
 
 #[test]
 fn noise_changes_the_moves_played_and_its_absence_does_not() {
-    let start = Position::start(&Preset::Brandubh.rules());
+    let start = start(Preset::Brandubh);
     let best = |seed: Option<u64>| {
         let mut search = Search::new(config(RootKind::Gumbel));
         search.begin(&start, 4, seed.map(|seed| rng_for(&[seed])).as_mut());
-        run_to_end(&mut search, &mut UniformEvaluator, &mut Evaluations::new()).expect("never fails");
-        search.report().best
+        run(&mut search, &mut UniformEvaluator).best
     };
     let mut noisy: Vec<_> = (0..20).map(|seed| best(Some(seed))).collect();
     noisy.sort_unstable();
@@ -159,16 +153,14 @@ fn noise_changes_the_moves_played_and_its_absence_does_not() {
 #[test]
 fn gumbel_without_playouts_samples_the_prior() {
     // Gumbel-max: the move with the largest Gumbel + logit is a sample from the prior.
-    let start = Position::start(&Preset::Brandubh.rules());
+    let start = start(Preset::Brandubh);
     let mut search = Search::new(config(RootKind::Gumbel));
     let mut counts = vec![0.0; legal_moves(&start).len()];
     let games = 20_000;
     let mut priors = Vec::new();
-    let mut buffer = Evaluations::new();
     for game in 0..games {
         search.begin(&start, 0, Some(&mut rng_for(&[51, game])));
-        run_to_end(&mut search, &mut HashEvaluator::new(4), &mut buffer).expect("never fails");
-        let report = search.report();
+        let report = run(&mut search, &mut HashEvaluator::new(4));
         let index = report.moves.iter().position(|mv| mv.mv == report.best).expect("best is legal");
         counts[index] += 1.0;
         priors = report.moves.iter().map(|mv| mv.prior).collect();

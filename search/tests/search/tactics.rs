@@ -5,9 +5,7 @@ use hnefi_inference::{HashEvaluator, UniformEvaluator};
 use hnefi_search::{Proven, ProvenResult, RootKind, SearchReport};
 
 use crate::minimax::solve;
-use crate::{legal_moves, random_positions, search};
-
-const ROOTS: [RootKind; 2] = [RootKind::Gumbel, RootKind::Puct];
+use crate::{ROOTS, legal_moves, random_positions, search};
 
 fn brandubh(fen: &str) -> Position {
     Position::from_fen(&Preset::Brandubh.rules(), fen).expect("a FEN of this test")
@@ -154,21 +152,13 @@ fn certain_results_agree_with_minimax() {
                 }
                 None => {
                     let truth = solve(&after, claim.plies - 1).expect("minimax sees as far");
-                    assert_eq!(claim.result, truth_for_mover(truth.result), "{fen} {name}");
+                    assert_eq!(claim.result, truth.result.reversed(), "{fen} {name}");
                     judged[2] += 1;
                 }
             }
         }
     }
     assert!(judged[0] > 30 && judged[1] > 20 && judged[2] > 300, "too few cases judged: {judged:?}");
-}
-
-fn truth_for_mover(reply: ProvenResult) -> ProvenResult {
-    match reply {
-        ProvenResult::Win => ProvenResult::Loss,
-        ProvenResult::Draw => ProvenResult::Draw,
-        ProvenResult::Loss => ProvenResult::Win,
-    }
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use hnefi_engine::{Move, Position, Preset};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
-use hnefi_search::{RootKind, Search, Searching, Signal, run_to_end, search_on_threads};
+use hnefi_search::{RootKind, Search, Searching, Signal, search_on_threads};
 
-use crate::{config, random_positions, search};
+use crate::{config, random_positions, run, search, start, visits};
 
 /// Far more than any of these tests takes.
 const LONG: Duration = Duration::from_secs(60);
@@ -25,16 +25,19 @@ fn until_over(searching: &Searching<'_>, signal: &Signal) {
     }
 }
 
+/// Searches until all threads have ended.
+fn search_together(search: &mut Search, evaluators: &mut [Box<dyn Evaluator>]) -> Result<(), EvalError> {
+    let signal = Signal::default();
+    search_on_threads(search, evaluators, &signal, |watched| until_over(watched, &signal)).1
+}
+
 #[test]
 fn one_thread_makes_the_same_tree_as_none() {
     for position in random_positions(Preset::Brandubh, 10, 91) {
         let alone = search(RootKind::Puct, &position, 150, &mut HashEvaluator::new(5));
         let mut shared = Search::new(config(RootKind::Puct));
         shared.begin(&position, 150, None);
-        let signal = Signal::default();
-        let ((), end) =
-            search_on_threads(&mut shared, &mut evaluators(1), &signal, |watched| until_over(watched, &signal));
-        end.expect("never fails");
+        search_together(&mut shared, &mut evaluators(1)).expect("never fails");
         assert_eq!(shared.report(), alone);
     }
 }
@@ -48,17 +51,14 @@ fn a_search_among_some_moves_knows_no_others() {
         let mut search = Search::new(config(RootKind::Puct));
         search.begin_among(&position, &moves, 100, None);
         if threads == 0 {
-            let scratch = &mut Evaluations::new();
-            run_to_end(&mut search, &mut HashEvaluator::new(5), scratch).expect("never fails");
+            run(&mut search, &mut HashEvaluator::new(5));
         } else {
-            let signal = Signal::default();
-            let watch = |watched: &Searching<'_>| until_over(watched, &signal);
-            search_on_threads(&mut search, &mut evaluators(threads), &signal, watch).1.expect("never fails");
+            search_together(&mut search, &mut evaluators(threads)).expect("never fails");
         }
         let report = search.report();
         assert!(moves.contains(&report.best), "{threads}: {report:?}");
         assert_eq!(report.moves.iter().map(|mv| mv.mv).collect::<Vec<_>>(), moves, "{threads}");
-        assert_eq!(report.moves.iter().map(|mv| mv.visits).sum::<u32>(), report.playouts, "{threads}");
+        assert_eq!(visits(&report), report.playouts, "{threads}");
         assert!(report.playouts == 100 || report.proven.is_some(), "{threads}: {report:?}");
         // The next search is of all moves again.
         search.begin(&position, 0, None);
@@ -88,7 +88,7 @@ fn several_threads_keep_the_number_of_playouts_and_can_be_watched() {
         assert!(seen > 0 && search.is_finished());
         assert_eq!(seen, search.report().playouts);
         let report = search.report();
-        assert_eq!(report.moves.iter().map(|mv| mv.visits).sum::<u32>(), report.playouts);
+        assert_eq!(visits(&report), report.playouts);
         assert!(report.playouts == 300 || report.proven.is_some(), "{}", position.fen());
         assert_eq!(search.line(report.best), report.pv);
         // Nothing was left outstanding, so the same root can go on, and so can its child.
@@ -100,7 +100,7 @@ fn several_threads_keep_the_number_of_playouts_and_can_be_watched() {
 #[test]
 fn a_search_stops_when_the_watcher_leaves() {
     let mut search = Search::new(config(RootKind::Puct));
-    search.begin(&Position::start(&Preset::Brandubh.rules()), u32::MAX, None);
+    search.begin(&start(Preset::Brandubh), u32::MAX, None);
     let signal = Signal::default();
     let ((), end) = search_on_threads(&mut search, &mut evaluators(3), &signal, |watched| {
         while watched.with_search(|search| search.report().playouts) < 50 {
@@ -113,7 +113,7 @@ fn a_search_stops_when_the_watcher_leaves() {
     assert!(playouts >= 50);
     assert!(search.again());
     assert_eq!(search.report().playouts, 0, "counters begin anew");
-    assert_eq!(search.report().moves.iter().map(|mv| mv.visits).sum::<u32>(), playouts, "what is known is kept");
+    assert_eq!(visits(&search.report()), playouts, "what is known is kept");
 }
 
 #[test]
@@ -140,16 +140,13 @@ impl Evaluator for Unplugged {
 #[test]
 fn a_thread_that_fails_ends_the_search_and_leaves_it_usable() {
     let mut search = Search::new(config(RootKind::Puct));
-    search.begin(&Position::start(&Preset::Brandubh.rules()), 100, None);
-    let signal = Signal::default();
+    search.begin(&start(Preset::Brandubh), 100, None);
     let mut team = evaluators(1);
     team.push(Box::new(Unplugged));
-    let ((), end) = search_on_threads(&mut search, &mut team, &signal, |watched| until_over(watched, &signal));
     // The sound thread may have done everything before the other one got a leaf.
-    if let Err(error) = end {
+    if let Err(error) = search_together(&mut search, &mut team) {
         assert!(error.to_string().contains("unplugged"), "{error}");
-        let ((), end) = search_on_threads(&mut search, &mut team[..1], &signal, |watched| until_over(watched, &signal));
-        end.expect("never fails");
+        search_together(&mut search, &mut team[..1]).expect("never fails");
     }
     assert_eq!(search.report().playouts, 100);
 }

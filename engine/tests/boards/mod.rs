@@ -1,7 +1,20 @@
-//! A start for every board: a cross of defenders, attackers at the middle of each edge.
+//! Boards and rules for several tests.
+#![allow(dead_code, reason = "not every test needs them all")]
 
 use hnefi_engine::{BoardSize, Marks, Preset, Rules, Start};
 
+/// Rows of letters and dots as FEN has them, runs of dots as numbers.
+pub fn spell(rows: &str) -> String {
+    (1..=19).rev().fold(rows.to_owned(), |rows, empty| rows.replace(&".".repeat(empty), &empty.to_string()))
+}
+
+/// A board of the data files as FEN: one string a rank, top first, in A, D, K and dots; `attackers` or `defenders` are to
+/// move.
+pub fn fen(rows: &[String], to_move: &str) -> String {
+    format!("{} {}", spell(&rows.join("/").to_lowercase()), &to_move[..1])
+}
+
+/// A start for every board: a cross of defenders, attackers at the middle of each edge.
 pub fn cross(size: BoardSize) -> Start {
     let n = size.side();
     let middle = n / 2;
@@ -17,14 +30,11 @@ pub fn cross(size: BoardSize) -> Start {
         }
     };
     let row = |rank: usize| -> String { (0..n).map(|file| letter(file, rank)).collect() };
-    let spelled =
-        |row: String| (1..=n).rev().fold(row, |row, empty| row.replace(&".".repeat(empty), &empty.to_string()));
-    let rows: Vec<String> = (0..n).rev().map(|rank| spelled(row(rank))).collect();
-    Start::parse(&rows.join("/")).unwrap()
+    let rows: Vec<String> = (0..n).rev().map(row).collect();
+    Start::parse(&spell(&rows.join("/"))).unwrap()
 }
 
 /// The rules of the presets, and Copenhagen's on boards of other sizes.
-#[allow(dead_code, reason = "not every test needs them")]
 pub fn rulesets() -> Vec<Rules> {
     let others = [6, 13, 16, 19].map(|side| BoardSize::new(side).unwrap());
     let others =
