@@ -275,7 +275,6 @@ fn parse<T: DeserializeOwned>(plain: &[u8]) -> Result<(T, usize), DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hnefi_inference::Handicap;
 
     #[test]
     fn data_of_every_size_passes_its_limit() {
@@ -383,18 +382,7 @@ mod tests {
 
     /// Beginning of a file that says it holds one game, and of that game up to its plies.
     fn begun() -> Vec<u8> {
-        let game = GameRecord {
-            game: 0,
-            seed: 0,
-            rules: hnefi_engine::Preset::Brandubh.rules(),
-            start: None,
-            players: Default::default(),
-            handicap: Handicap::NONE,
-            plies: Vec::new(),
-            outcome: None,
-            resigned: None,
-            would_have_resigned: None,
-        };
+        let game = GameRecord::new(0, 0, hnefi_engine::Preset::Brandubh.rules());
         let whole = bincode::serde::encode_to_vec(vec![game], bincode::config::standard()).unwrap();
         // The number of plies and three options that are not there.
         whole[..whole.len() - 4].to_vec()

@@ -120,16 +120,9 @@ mod tests {
 
     fn games(preset: Preset, attackers: usize, defenders: usize) -> Vec<GameRecord> {
         let game = |winner| GameRecord {
-            game: 0,
-            seed: 0,
-            rules: Rules { ply_cap: 150, ..preset.rules() },
-            start: None,
-            players: [String::new(), String::new()],
             handicap: Handicap { doublings: 1.0, blunders: 0.1 },
-            plies: Vec::new(),
             outcome: Some(Outcome::Win { side: winner, reason: Reason::KingCaptured }),
-            resigned: None,
-            would_have_resigned: None,
+            ..GameRecord::new(0, 0, Rules { ply_cap: 150, ..preset.rules() })
         };
         let wins = |side, count| std::iter::repeat_n(game(side), count);
         wins(Side::Attackers, attackers).chain(wins(Side::Defenders, defenders)).collect()

@@ -26,18 +26,8 @@ impl Game {
         let seed = settings.seed;
         let rules = rules_at(settings.config, unit(&mut generator(seed, number, 0, Purpose::Ruleset)));
         let equals = unit(&mut generator(seed, number, 0, Purpose::Equals)) < f64::from(settings.config.equal_share);
-        let record = GameRecord {
-            game: number,
-            seed,
-            rules,
-            start: None,
-            players: [String::new(), String::new()],
-            handicap: if equals { Handicap::NONE } else { settings.balance.of(&rules) },
-            plies: Vec::new(),
-            outcome: None,
-            resigned: None,
-            would_have_resigned: None,
-        };
+        let handicap = if equals { Handicap::NONE } else { settings.balance.of(&rules) };
+        let record = GameRecord { handicap, ..GameRecord::new(seed, number, rules) };
         Game::new(record, Position::start(&rules), settings)
     }
 

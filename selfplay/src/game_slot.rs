@@ -152,14 +152,7 @@ impl GameSlot {
         match chosen {
             Some(mv) => {
                 let wdl = evaluation.wdl;
-                self.turn = Turn::Chosen(PlyRecord {
-                    mv,
-                    policy: Vec::new(),
-                    playouts: 0,
-                    raw: wdl,
-                    searched: wdl,
-                    trains: false,
-                });
+                self.turn = Turn::Chosen(PlyRecord { raw: wdl, searched: wdl, ..PlyRecord::unsearched(mv) });
             }
             // Every move loses at once: let the search find the most stubborn one.
             None => self.begin_search(settings),

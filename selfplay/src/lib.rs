@@ -27,7 +27,7 @@ mod statistics;
 mod threads;
 mod upload;
 
-use hnefi_inference::{EvalError, Evaluator};
+use hnefi_inference::Evaluator;
 
 pub use config::search_config;
 pub use control::{FleetControl, FleetProgress, Uncontrolled};
@@ -153,7 +153,7 @@ impl Fleet {
         quota: Quota,
         playouts: u32,
         checkpoint_id: &str,
-        make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
+        make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
         control: &mut dyn FleetControl,
     ) -> Result<Generation, FleetError> {
         self.play(quota, playouts, checkpoint_id, make_evaluator, control)?;
@@ -172,7 +172,7 @@ impl Fleet {
         quota: Quota,
         playouts: u32,
         checkpoint_id: &str,
-        make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
+        make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
         control: &mut dyn FleetControl,
     ) -> Result<(), FleetError> {
         // A stage of the run may have lowered the limits.

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use hnefi_inference::{EvalError, Evaluator, json as checked};
+use hnefi_inference::{Evaluator, json as checked};
 use serde_json::{Value, json};
 
 use super::{Fleet, FleetControl, FleetError, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
@@ -55,7 +55,7 @@ pub fn record_games(
     config: &SelfPlayConfig,
     search: &SearchConfig,
     params: &RecordingParams<'_>,
-    make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
+    make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
     control: &mut dyn FleetControl,
 ) -> Result<RecordingSummary, FleetError> {
     let config = &config.without_handicaps();
@@ -102,21 +102,15 @@ fn take_up(
     params: &RecordingParams<'_>,
 ) -> Result<(File, Fleet), FleetError> {
     let (mut number, mut first_game, mut verified) = (1, 0, Vec::new());
-    for key in store.list("games/")? {
-        let Some(written) = games_number(&key) else { continue };
+    for written in store.numbers("games/", games_number)? {
+        let key = games_key(written);
         let games =
             decode_games(&store.name(&key), &store.get(&key)?).map_err(|problem| FleetError::NeedsGames { problem })?;
         number = written + 1;
         first_game = games.last().map_or(first_game, |game| game.game + 1);
         verified.extend(games.into_iter().filter(|game| game.would_have_resigned.is_some()));
     }
-    let mut saves: Vec<_> = store
-        .list("inflight/")?
-        .iter()
-        .filter_map(|key| inflight_number(key))
-        .filter(|save| save.0 == number)
-        .collect();
-    saves.sort_unstable();
+    let saves = store.numbers("inflight/", |key| inflight_number(key).filter(|save| save.0 == number))?;
     let mut file = File { number, first_game, saves: saves.last().map_or(0, |save| save.1) };
     // Take the newest readable snapshot. Without one the file is played again from its first game, with the same
     // result.

@@ -94,7 +94,6 @@ pub(super) fn apply(
 #[cfg(test)]
 mod tests {
     use hnefi_engine::{Move, Outcome, Preset, Reason, Square};
-    use hnefi_inference::Handicap;
     use hnefi_inference::Wdl;
 
     use super::*;
@@ -112,18 +111,7 @@ mod tests {
             searched: Wdl { win: score, draw: 0.0, loss: 1.0 - score },
             trains: true,
         };
-        GameRecord {
-            game: 0,
-            seed: 0,
-            rules: Preset::Brandubh.rules(),
-            start: None,
-            players: [String::new(), String::new()],
-            handicap: Handicap::NONE,
-            plies: scores.iter().map(ply).collect(),
-            outcome: None,
-            resigned: None,
-            would_have_resigned: None,
-        }
+        GameRecord { plies: scores.iter().map(ply).collect(), ..GameRecord::new(0, 0, Preset::Brandubh.rules()) }
     }
 
     #[test]

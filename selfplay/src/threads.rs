@@ -25,9 +25,6 @@ const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 /// Answers every snapshot: the state of a batch that is done does not change.
 const EVERY_SNAPSHOT: u64 = u64::MAX;
 
-/// Makes the evaluator of one thread.
-pub(super) type MakeEvaluator<'a> = &'a (dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync);
-
 /// A message to the caller's thread.
 enum Message {
     /// A batch has played a round.
@@ -54,7 +51,7 @@ pub(super) fn play(
     batches: &mut [GameBatch],
     settings: &GenerationSettings<'_>,
     threads: usize,
-    make_evaluator: MakeEvaluator<'_>,
+    make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
     control: &mut dyn FleetControl,
     snapshot: &dyn Fn(Vec<GameBatchState>) -> FleetSnapshot,
 ) -> Result<(), FleetError> {
@@ -75,7 +72,7 @@ pub(super) fn play(
         let (sender, receiver) = channel();
         for number in 0..threads {
             let (sender, shared) = (sender.clone(), &shared);
-            let work = move || work(shared, make_evaluator, &sender);
+            let work = move || work(shared, &mut *make_evaluator(), &sender);
             // There is no alternative to a thread that does not start.
             std::thread::Builder::new()
                 .name(format!("fleet-{number}"))
@@ -93,14 +90,10 @@ pub(super) fn play(
 }
 
 /// The work of one thread.
-fn work(shared: &Shared<'_, '_>, make_evaluator: MakeEvaluator<'_>, sender: &Sender<Message>) {
+fn work(shared: &Shared<'_, '_>, evaluator: &mut dyn Evaluator, sender: &Sender<Message>) {
     // The receiver lives until all senders are dropped, so sending does not fail.
     let send = |message| {
         let _ = sender.send(message);
-    };
-    let mut evaluator = match make_evaluator() {
-        Ok(evaluator) => evaluator,
-        Err(error) => return send(Message::Failed(error)),
     };
     // An empty queue means that other threads hold all unfinished batches.
     while let Some((batch, mut snapshot)) = shared.next() {
@@ -109,7 +102,7 @@ fn work(shared: &Shared<'_, '_>, make_evaluator: MakeEvaluator<'_>, sender: &Sen
             snapshot = wanted;
             send(Message::State { batch: batch.index(), snapshot, state: batch.state() });
         }
-        match batch.play_round(shared.settings, &mut *evaluator, &shared.stop) {
+        match batch.play_round(shared.settings, evaluator, &shared.stop) {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => return send(Message::Failed(error)),

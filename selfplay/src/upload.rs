@@ -100,14 +100,14 @@ impl Fleet {
 #[cfg(test)]
 mod tests {
     use hnefi_engine::Side;
-    use hnefi_inference::{EvalError, Evaluator};
+    use hnefi_inference::Evaluator;
 
     use super::*;
     use crate::{Quota, ResignConfig, SelfPlayConfig, Uncontrolled};
     use hnefi_search::SearchConfig;
 
-    fn uniform() -> Result<Box<dyn Evaluator>, EvalError> {
-        Ok(Box::new(hnefi_inference::UniformEvaluator))
+    fn uniform() -> Box<dyn Evaluator> {
+        Box::new(hnefi_inference::UniformEvaluator)
     }
 
     fn fleet(seed: u64) -> Fleet {

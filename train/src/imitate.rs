@@ -13,10 +13,10 @@ use hnefi_models::Network;
 use hnefi_run::GameRecord;
 
 use crate::config::checked;
-use crate::learner::{CLIP_NORM, Learner, LearnerParams, TrainingDevice};
+use crate::learner::{Learner, LearnerParams, TrainingDevice};
 use crate::metrics::StepMeans;
-use crate::schedule::RateSchedule;
-use crate::steps::{BatchShape, take_steps};
+use crate::schedule::rate_at;
+use crate::steps::take_steps;
 use crate::trainer::{Ancestor, TrainingProgress, ancestor};
 use crate::{TrainConfig, TrainError};
 use hnefi_run::LossValues;
@@ -60,14 +60,13 @@ pub fn imitate(
     let train = &config.train;
     let (mut learner, parent) = beginner(config, devices, origin)?;
     let steps = ((sampler.plies() as f64 * epochs / train.batch as f64).ceil() as u64).max(1);
-    let schedule = RateSchedule::from(train);
     let (mut recent, mut last) = (StepMeans::default(), StepMeans::default());
     let stop = std::cell::Cell::new(false);
-    let mut rate = |step: u64| Ok((!stop.get()).then(|| schedule.rate(step, step as f64 / steps as f64)));
-    take_steps(&mut learner, &sampler, 0..steps, BatchShape::from(train), &mut rate, &mut |step, taken| {
-        recent.add(&taken.report, taken.entropy, CLIP_NORM);
+    let mut rate = |step: u64| Ok((!stop.get()).then(|| rate_at(train, step, step as f64 / steps as f64)));
+    take_steps(&mut learner, &sampler, 0..steps, train, &mut rate, &mut |step, taken, entropy| {
+        recent.add(taken, entropy);
         if step >= steps - steps.div_ceil(10) {
-            last.add(&taken.report, taken.entropy, CLIP_NORM);
+            last.add(taken, entropy);
         }
         let so_far = TrainingProgress { step: step + 1, steps, losses: recent.losses() };
         // Show the losses of the latest steps only.

@@ -36,21 +36,15 @@ pub enum StoreError {
         /// `process 1234`, or `another process` if its number cannot be read.
         holder: String,
     },
-    /// A store opened for reading was asked to write.
-    #[error("{key} in {place}: it was opened for reading only")]
-    ReadOnly {
+    /// A store opened for reading was asked to write, or one opened for adding for another kind of write.
+    #[error("{key} in {place}: it was opened for {opened}")]
+    NotOpenFor {
         /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
         place: String,
         /// The key to be written or removed.
         key: String,
-    },
-    /// A store opened for adding was asked for another kind of write.
-    #[error("{key} in {place}: it was opened for adding; expected a key under uploads/ or ladder/")]
-    AddOnly {
-        /// The place.
-        place: String,
-        /// The key to be written or removed.
-        key: String,
+        /// What it was opened for.
+        opened: &'static str,
     },
     /// A text is not a key.
     #[error(
@@ -64,7 +58,7 @@ pub enum StoreError {
     /// Objects are never overwritten.
     #[error("{key} in {place}: exists already; objects are never overwritten")]
     Exists {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
@@ -72,7 +66,7 @@ pub enum StoreError {
     /// There is no such object.
     #[error("{key} in {place}: not found")]
     Missing {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
@@ -80,7 +74,7 @@ pub enum StoreError {
     /// An object could not be written, for instance because the disk is full.
     #[error("{key} in {place}: writing {bytes} bytes failed, everything written earlier is unharmed: {source}")]
     Write {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
@@ -92,20 +86,22 @@ pub enum StoreError {
     /// What lies under the name of an object cannot be one: it is no file, or too large.
     #[error("{key} in {place}: {problem}")]
     Unfit {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
         /// What was found and what was expected.
         problem: String,
     },
-    /// An object could not be read.
-    #[error("{key} in {place}: reading failed: {source}")]
-    Read {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+    /// An object could not be read or removed.
+    #[error("{key} in {place}: {what} failed: {source}")]
+    Failed {
+        /// The place.
         place: String,
         /// The object.
         key: String,
+        /// `reading` or `removing`.
+        what: &'static str,
         /// The file system's error.
         source: io::Error,
     },
@@ -114,20 +110,10 @@ pub enum StoreError {
         "{key} in {place}: not removed; expected a key under uploads/, inflight/ or state/, all else is kept for good"
     )]
     Permanent {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
-    },
-    /// A superseded object could not be removed.
-    #[error("{key} in {place}: removing failed: {source}")]
-    Remove {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
-        place: String,
-        /// The object.
-        key: String,
-        /// The file system's error.
-        source: io::Error,
     },
     /// A text is not a location.
     #[error(
@@ -201,4 +187,11 @@ pub enum StoreError {
         /// The request.
         what: String,
     },
+}
+
+impl StoreError {
+    /// Whether one object is missing or cannot be one, and the store is fine otherwise.
+    pub fn is_of_object(&self) -> bool {
+        matches!(self, StoreError::Missing { .. } | StoreError::Unfit { .. })
+    }
 }

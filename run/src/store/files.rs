@@ -1,6 +1,5 @@
 //! The file operations of a directory, each of which its watch is asked before.
 
-use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,24 +7,12 @@ use std::sync::Arc;
 
 use hnefi_inference::file;
 
-use super::watch::{FaultAction, Operation, StoreWatch, Unwatched};
+use super::watch::{FaultAction, Operation, StoreWatch};
 
 /// The operating system's file system, with the watch asked before every operation.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Files {
     watch: Arc<dyn StoreWatch>,
-}
-
-impl Default for Files {
-    fn default() -> Files {
-        Files { watch: Arc::new(Unwatched) }
-    }
-}
-
-impl fmt::Debug for Files {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Files")
-    }
 }
 
 impl Files {

@@ -22,7 +22,7 @@ use hnefi_run::store::{Store, StoreError, job_number, trainer_key, trainer_numbe
 use serde::{Deserialize, Serialize};
 
 use crate::TrainError;
-use crate::job::{PROTOCOL, check_protocol};
+use crate::job::{PROTOCOL, read_object};
 
 /// Number of attempts to claim a run that other trainers claim at the same time.
 const ATTEMPTS: usize = 20;
@@ -138,13 +138,12 @@ impl Log {
     /// Reads the log backwards as far as needed. A damaged entry may have been a claim or an announcement and counts as
     /// both, so that no epoch and no generation is used twice.
     fn read(store: &Store, warn: &mut dyn FnMut(&str)) -> Result<Log, TrainError> {
-        let mut numbers: Vec<u32> = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).collect();
-        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        let numbers = store.numbers("trainer/", trainer_number)?;
         // A job has the number of the log entry before it. That number is taken even if the entry is gone.
-        let job = store.list("jobs/")?.iter().filter_map(|key| job_number(key)).max().unwrap_or(0);
-        let newest = numbers.first().copied().unwrap_or(0).max(job);
+        let job = store.numbers("jobs/", job_number)?.pop().unwrap_or(0);
+        let newest = numbers.last().copied().unwrap_or(0).max(job);
         let (mut unreadable, mut epoch) = (0, None);
-        for number in numbers {
+        for number in numbers.into_iter().rev() {
             match read(store, number) {
                 Ok(entry) => {
                     let epoch = *epoch.get_or_insert(entry.epoch.saturating_add(unreadable));
@@ -176,17 +175,12 @@ pub(super) fn check_entry(store: &Store, number: u32) -> Result<(), TrainError> 
 /// # Errors
 /// When the log cannot be listed.
 pub(super) fn saved_in_flight(store: &Store) -> Result<bool, TrainError> {
-    let newest = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).max();
+    let newest = store.numbers("trainer/", trainer_number)?.pop();
     Ok(newest.is_some_and(|number| read(store, number).is_ok_and(|entry| entry.locked)))
 }
 
 fn read(store: &Store, number: u32) -> Result<Entry, TrainError> {
-    let key = trainer_key(number);
-    let bytes = store.get(&key)?;
-    let damage = |problem: String| TrainError::State { object: store.name(&key), problem };
-    let value: serde_json::Value = json::from_slice(&bytes).map_err(|error| damage(format!("damaged: {error}")))?;
-    check_protocol(store, &value, |found| found <= PROTOCOL)?;
-    serde_json::from_value(value).map_err(|error| damage(format!("damaged: {error}")))
+    read_object(store, &trainer_key(number), 0..=PROTOCOL, |_| Ok(()))
 }
 
 /// A unique name of this process.

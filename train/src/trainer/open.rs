@@ -31,7 +31,6 @@ use crate::job::Job;
 use crate::learner::{Learner, LearnerParams, TrainingDevice};
 use crate::run_file::{self, Origin};
 use crate::tensorboard::configuration_events;
-use crate::window::WindowParams;
 use crate::worker::threads;
 
 /// Most generations announced or of games not trained on yet: normally one, more after lost states.
@@ -87,7 +86,7 @@ pub(super) fn open<'a>(
     }
     let mut games = Games::new();
     // The window only moves forward, so older games are never needed.
-    let window = counters.window(WindowParams::from(&config.train));
+    let window = counters.window(&config.train);
     load_missing(&mut games, window, &rulesets, &store, observer)?;
     for generation in complete + 1..=played_until {
         games.insert(generation, load_games(&rulesets, &store, generation, observer)?.unwrap_or_default());

@@ -23,7 +23,7 @@ use super::saved;
 use crate::TrainError;
 use crate::config::TrainConfig;
 use crate::learner::{Learner, LearnerParams, TrainingDevice};
-use crate::window::WindowParams;
+use crate::window;
 
 /// A learner with the weights of `path` for a run with `config`, and the id of their checkpoint.
 pub(super) fn learner_from(
@@ -76,14 +76,14 @@ pub(super) fn take_over_games(
         };
         // How far the window reaches back is known when all plies are counted; two readings hold one window in memory.
         let mut counted: Vec<(u32, u64)> = Vec::new();
-        for generation in origin.list("games/")?.into_iter().filter_map(|key| games_number(&key)) {
+        for generation in origin.numbers("games/", games_number)? {
             match read(generation) {
                 Ok(found) => counted.push((generation, training_plies(&found))),
                 Err(error) => observer.warning(&format!("{error}; it is not taken over")),
             }
         }
         let plies: Vec<u64> = counted.iter().map(|&(_, plies)| plies).collect();
-        for &(generation, _) in &counted[WindowParams::from(&config.train).range(&plies)] {
+        for &(generation, _) in &counted[window::range(&config.train, &plies)] {
             games.extend(read(generation)?);
         }
         if !games.is_empty() {

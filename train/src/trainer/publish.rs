@@ -1,5 +1,6 @@
 //! The end of a generation: publishes checkpoint, state, metrics and job.
 
+use hnefi_engine::NamedRules;
 use hnefi_inference::{Card, Checkpoint, json};
 use hnefi_run::store::{Store, check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
 use hnefi_run::{GenerationMetrics, PROGRAM};
@@ -49,7 +50,7 @@ pub(super) fn publish_checkpoint(
     let NewCheckpoint { config, generation, stages, parent, was_there } = new;
     let counts = learner.counts();
     let card = Card {
-        rulesets: rulesets_of(context.whole, stages)?,
+        rulesets: context.whole.rulesets_of(stages)?.iter().map(NamedRules::name).collect(),
         generation,
         steps: counts.steps,
         samples: counts.samples,
@@ -62,20 +63,6 @@ pub(super) fn publish_checkpoint(
     checkpoint.card.parent.take_if(|parent| *parent == checkpoint.card.id);
     let in_store = write_or_keep(context, generation, &checkpoint, was_there)?;
     Ok(CheckpointIds { averaged: checkpoint.card.id, in_store })
-}
-
-/// Names of the rulesets of these stages.
-fn rulesets_of(whole: &TrainConfig, stages: std::ops::RangeInclusive<usize>) -> Result<Vec<String>, TrainError> {
-    let mut names = Vec::new();
-    for stage in stages {
-        for preset in whole.stage(stage)?.selfplay.rulesets_played() {
-            let name = preset.name();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    Ok(names)
 }
 
 /// Writes the missing parts of a checkpoint and leaves existing ones. Returns the id of the checkpoint in the store.

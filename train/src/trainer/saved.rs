@@ -59,13 +59,8 @@ pub(super) fn remove_state(store: &Store, generation: u32) -> Result<(), TrainEr
 
 /// Generations with a state, newest first.
 pub(super) fn states(store: &Store) -> Result<Vec<u32>, TrainError> {
-    let mut found: Vec<u32> = store
-        .list("state/")?
-        .iter()
-        .filter_map(|key| key.strip_prefix("state/")?.strip_suffix("/counters.json")?.parse().ok())
-        .collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(found)
+    let number = |key: &str| key.strip_prefix("state/")?.strip_suffix("/counters.json")?.parse().ok();
+    Ok(store.numbers("state/", number)?.into_iter().rev().collect())
 }
 
 /// Reads the state after a generation and checks every part of it.
@@ -152,15 +147,8 @@ pub(super) fn write_inflight(
 
 /// Saves of the games in flight of this generation, newest first.
 pub(super) fn inflight_saves(store: &Store, generation: u32) -> Result<Vec<u32>, TrainError> {
-    let mut saves: Vec<u32> = store
-        .list("inflight/")?
-        .iter()
-        .filter_map(|key| inflight_number(key))
-        .filter(|&(of, _)| of == generation)
-        .map(|(_, save)| save)
-        .collect();
-    saves.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(saves)
+    let save = |key: &str| inflight_number(key).and_then(|(of, save)| (of == generation).then_some(save));
+    Ok(store.numbers("inflight/", save)?.into_iter().rev().collect())
 }
 
 /// Reads the clock beside a save.

@@ -12,7 +12,6 @@ use super::state::RunState;
 use crate::TrainError;
 use crate::config::{Span, TrainConfig};
 use crate::learner::{Learner, LearnerParams};
-use crate::window::WindowParams;
 use crate::worker::threads;
 
 /// The present stage, whose number is in the counters.
@@ -72,7 +71,7 @@ pub(super) fn move_into(
 ) -> Result<(), TrainError> {
     let (selfplay, search) = (&stage.config.selfplay, &search_config(&stage.config.search));
     *fleet = Fleet::resume(selfplay, search, fleet.seed(), fleet.snapshot())?.with_threads(threads(&stage.config));
-    let window = state.counters.window(WindowParams::from(&stage.config.train));
+    let window = state.counters.window(&stage.config.train);
     load_missing(&mut state.games, window, &context.rulesets, &context.store, context.observer)?;
     report(context, state.counters.stage, stage);
     Ok(())

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Spent;
 use super::games::Games;
+use crate::config::TrainSection;
 use crate::job::{Job, MOST_STAGES};
 use crate::learner::StepCounts;
-use crate::window::WindowParams;
+use crate::window;
 
 /// Layout version of a state.
 pub(super) const FORMAT: u32 = 1;
@@ -153,9 +154,9 @@ impl Counters {
     }
 
     /// The generations that a replay window holds now; games that were taken over are generation 0.
-    pub(super) fn window(&self, params: WindowParams) -> Range<u32> {
+    pub(super) fn window(&self, section: &TrainSection) -> Range<u32> {
         let played: Vec<u64> = std::iter::once(self.plies_taken_over).chain(self.plies.iter().copied()).collect();
-        let window = params.range(&played);
+        let window = window::range(section, &played);
         let first = if self.plies_taken_over == 0 { window.start.max(1) } else { window.start };
         first as u32..window.end as u32
     }

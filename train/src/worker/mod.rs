@@ -82,29 +82,19 @@ pub struct WorkerSummary {
 /// Observes a worker. All methods are called on the thread that called [`work`].
 pub trait WorkerObserver: Sync {
     /// There is no job to play yet, or the run is finished.
-    fn waits(&self, text: &str) {
-        let _ = text;
-    }
+    fn waits(&self, _text: &str) {}
 
     /// The worker plays by this job from now on.
-    fn plays(&self, job: &Job) {
-        let _ = job;
-    }
+    fn plays(&self, _job: &Job) {}
 
     /// Devices were chosen by trying.
-    fn chose(&self, text: &str) {
-        let _ = text;
-    }
+    fn chose(&self, _text: &str) {}
 
     /// A problem that does not stop the worker, such as a damaged job.
-    fn warning(&self, text: &str) {
-        let _ = text;
-    }
+    fn warning(&self, _text: &str) {}
 
     /// Progress of self-play since the last upload; called a few times a second.
-    fn progress(&self, so_far: &WorkerSummary, progress: &FleetProgress) {
-        let _ = (so_far, progress);
-    }
+    fn progress(&self, _so_far: &WorkerSummary, _progress: &FleetProgress) {}
 
     /// Whether to stop; called several times a second. Finished games are uploaded before the worker ends.
     fn should_stop(&self) -> bool {

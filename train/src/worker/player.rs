@@ -1,7 +1,7 @@
 //! A worker's games: its fleet, and the network that plays.
 
 use hnefi_cuda::Cards;
-use hnefi_inference::{EvalError, Evaluator, EvaluatorFactory, Weights};
+use hnefi_inference::{EvaluatorFactory, Weights};
 use hnefi_run::PROGRAM;
 use hnefi_selfplay::{Fleet, FleetControl, FleetError, Quota, Upload, search_config};
 
@@ -72,9 +72,8 @@ impl Player {
     /// When the network cannot be evaluated.
     pub(crate) fn play(&mut self, control: &mut dyn FleetControl) -> Result<Upload, TrainError> {
         self.fleet.adapt(&self.job.adaptation);
-        let make = || -> Result<Box<dyn Evaluator>, EvalError> { Ok((self.make_evaluator)()) };
         let Job { playouts, checkpoint, generation, .. } = &self.job;
-        match self.fleet.play(Quota::Plies(u64::MAX), *playouts, checkpoint, &make, control) {
+        match self.fleet.play(Quota::Plies(u64::MAX), *playouts, checkpoint, &*self.make_evaluator, control) {
             Ok(()) | Err(FleetError::Stopped) => Ok(self.fleet.send(PROGRAM, *generation)),
             Err(error) => Err(error.into()),
         }

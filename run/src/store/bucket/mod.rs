@@ -26,7 +26,7 @@ use self::attempts::Attempts;
 use self::client::PendingCredentials;
 use super::layout::largest;
 use super::watch::{FaultAction, Operation};
-use super::{RetryPolicy, StoreError, limit};
+use super::{Place, RetryPolicy, StoreError, limit};
 
 /// Objects that are fetched concurrently.
 const AT_ONCE: usize = 32;
@@ -127,40 +127,6 @@ impl Bucket {
         Err(Some(format!("no credentials, neither in the environment nor as a role of this machine ({problem})")))
     }
 
-    /// Its name in errors.
-    pub(super) fn place(&self) -> String {
-        place(&self.url)
-    }
-
-    /// Where an object lies, for messages.
-    pub(super) fn name(&self, key: &str) -> String {
-        format!("{}/{key}", self.url)
-    }
-
-    /// Finds out, before `key` is written first of all, whether the store refuses to create an object that is there.
-    /// The order of a run rests on that, and a server that passes over the condition overwrites and says nothing.
-    pub(super) fn check_create_only(&self, key: &str) -> Result<(), StoreError> {
-        if self.creates_only.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let what = format!("writing {key}");
-        let refuse = |problem: String| StoreError::NoCreateOnly { place: self.place(), problem };
-        // The first of the two creates the object, unless an earlier process did.
-        for _ in 0..2 {
-            match self.put_new(&what, PROBE, PROBE_TEXT) {
-                Ok(Answer::AlreadyThere { .. }) => {
-                    self.creates_only.store(true, Ordering::Relaxed);
-                    return Ok(());
-                }
-                Ok(Answer::Done(())) => {}
-                Ok(Answer::NotFound) => return Err(self.no_bucket(&what)),
-                Err(StoreError::Refused { status: Some(501), problem, .. }) => return Err(refuse(problem)),
-                Err(error) => return Err(error),
-            }
-        }
-        Err(refuse(format!("it created {PROBE} twice")))
-    }
-
     /// Creates an object if there is none.
     fn put_new(&self, what: &str, key: &str, bytes: &[u8]) -> Result<Answer<()>, StoreError> {
         let path = self.path(key);
@@ -170,42 +136,6 @@ impl Bucket {
             let (path, payload) = (path.clone(), payload.clone());
             async move { self.client.put_opts(&path, payload, options).await.map(|_| ()) }
         })
-    }
-
-    pub(super) fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        let what = format!("writing {key}");
-        loop {
-            match self.put_new(&what, key, bytes)? {
-                Answer::Done(()) => return Ok(()),
-                Answer::NotFound => return Err(self.no_bucket(&what)),
-                Answer::AlreadyThere { maybe_ours } => match self.get(key) {
-                    Ok(there) if maybe_ours && there == bytes => return Ok(()),
-                    Ok(_) => return Err(StoreError::Exists { place: self.place(), key: key.to_owned() }),
-                    // Two concurrent creations may both report a conflict although no object exists.
-                    Err(StoreError::Missing { .. }) => {}
-                    Err(error) => return Err(error),
-                },
-            }
-        }
-    }
-
-    pub(super) fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
-        let path = self.path(key);
-        let get = || self.bytes(path.clone(), limit(key));
-        match self.ask(&format!("reading {key}"), get)? {
-            Answer::Done(found) => self.fit(key, Some(found)),
-            _ => self.fit(key, None),
-        }
-    }
-
-    /// Fetches several objects concurrently; an error for each that is missing or too large.
-    pub(super) fn get_all(&self, keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError> {
-        let get = |path: Path| {
-            let most = self.key(&path).map_or(0, |key| limit(&key));
-            self.bytes(path, most)
-        };
-        let found = self.ask_many(&format!("reading {} objects", keys.len()), keys, get)?;
-        Ok(keys.iter().zip(found).map(|(key, found)| self.fit(key, found)).collect())
     }
 
     /// Fetches an object; the inner error, without its bytes, if there are more than `most`.
@@ -225,88 +155,6 @@ impl Bucket {
             Some(Err(error)) => Err(StoreError::Unfit { place, key, problem: error.to_string() }),
             None => Err(StoreError::Missing { place, key }),
         }
-    }
-
-    /// The size of an object in bytes.
-    pub(super) fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
-        let path = self.path(key);
-        let head = || {
-            let path = path.clone();
-            async move {
-                match self.client.head(&path).await {
-                    // The answer to HEAD says that it was refused and not why.
-                    Err(error) if is_refusal(&error) => self.client.get(&path).await.map(|found| found.meta.size),
-                    found => found.map(|found| found.size),
-                }
-            }
-        };
-        match self.ask(&format!("looking for {key}"), head)? {
-            Answer::Done(size) => Ok(Some(size)),
-            _ => Ok(None),
-        }
-    }
-
-    /// The keys that begin with `prefix` and, if given, come after `after`; sorted.
-    pub(super) fn list(&self, prefix: &str, after: Option<&str>) -> Result<Vec<String>, StoreError> {
-        // Stores list whole folders, so list the folder before the last slash.
-        let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
-        let folder = if folder.is_empty() { self.root.clone() } else { self.path(folder) };
-        let after = after.map(|key| self.path(key));
-        let list = || {
-            let (folder, after) = (folder.clone(), after.clone());
-            async move {
-                let mut found = match &after {
-                    Some(after) => self.client.list_with_offset(Some(&folder), after),
-                    None => self.client.list(Some(&folder)),
-                };
-                let mut paths = Vec::new();
-                while let Some(object) = found.next().await {
-                    paths.push(object?.location);
-                }
-                Ok::<_, Error>(paths)
-            }
-        };
-        let Answer::Done(paths) = self.ask(&format!("listing {prefix:?}"), list)? else {
-            return Err(self.no_bucket("listing"));
-        };
-        let mut keys: Vec<String> = paths.iter().filter_map(|path| self.key(path)).collect();
-        keys.retain(|key| key.starts_with(prefix) && super::is_key(key));
-        keys.sort_unstable();
-        Ok(keys)
-    }
-
-    /// Removes objects concurrently; missing ones are ignored.
-    pub(super) fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
-        let what = match keys {
-            [key] => format!("removing {key}"),
-            _ => format!("removing {} objects", keys.len()),
-        };
-        self.ask_many(&what, keys, |path| async move { self.client.delete(&path).await }).map(|_| ())
-    }
-
-    /// The objects of a folder as local files, fetched once and kept while the store is open.
-    pub(super) fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
-        let failed = |source| StoreError::Directory { dir: std::env::temp_dir(), source };
-        let fetched = match self.fetched.get() {
-            Some(fetched) => fetched,
-            None => {
-                let made = tempfile::Builder::new().prefix("hnefi-").tempdir().map_err(failed)?;
-                self.fetched.get_or_init(|| made)
-            }
-        };
-        let folder = fetched.path().join(key.replace('/', "-"));
-        if folder.is_dir() {
-            return Ok(folder);
-        }
-        let half = folder.with_extension("half");
-        std::fs::create_dir_all(&half).map_err(failed)?;
-        let inside = format!("{key}/");
-        for object in self.list(&inside, None)?.into_iter().filter(|key| largest(key).is_some()) {
-            let bytes = self.get(&object)?;
-            std::fs::write(half.join(&object[inside.len()..]), bytes).map_err(failed)?;
-        }
-        std::fs::rename(&half, &folder).map_err(failed)?;
-        Ok(folder)
     }
 
     /// Repeats a request until it succeeds or fails for good.
@@ -472,6 +320,163 @@ impl Bucket {
     fn key(&self, path: &Path) -> Option<String> {
         let parts: Vec<_> = path.prefix_match(&self.root)?.collect();
         Some(parts.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join("/"))
+    }
+}
+
+impl Place for Bucket {
+    fn place(&self) -> String {
+        place(&self.url)
+    }
+
+    fn name(&self, key: &str) -> String {
+        format!("{}/{key}", self.url)
+    }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    /// The objects of a folder as local files, fetched once and kept while the store is open.
+    fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
+        let failed = |source| StoreError::Directory { dir: std::env::temp_dir(), source };
+        let fetched = match self.fetched.get() {
+            Some(fetched) => fetched,
+            None => {
+                let made = tempfile::Builder::new().prefix("hnefi-").tempdir().map_err(failed)?;
+                self.fetched.get_or_init(|| made)
+            }
+        };
+        let folder = fetched.path().join(key.replace('/', "-"));
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        let half = folder.with_extension("half");
+        std::fs::create_dir_all(&half).map_err(failed)?;
+        let inside = format!("{key}/");
+        for object in self.list(&inside, None)?.into_iter().filter(|key| largest(key).is_some()) {
+            let bytes = self.get(&object)?;
+            std::fs::write(half.join(&object[inside.len()..]), bytes).map_err(failed)?;
+        }
+        std::fs::rename(&half, &folder).map_err(failed)?;
+        Ok(folder)
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
+        let path = self.path(key);
+        let head = || {
+            let path = path.clone();
+            async move {
+                match self.client.head(&path).await {
+                    // The answer to HEAD says that it was refused and not why.
+                    Err(error) if is_refusal(&error) => self.client.get(&path).await.map(|found| found.meta.size),
+                    found => found.map(|found| found.size),
+                }
+            }
+        };
+        match self.ask(&format!("looking for {key}"), head)? {
+            Answer::Done(size) => Ok(Some(size)),
+            _ => Ok(None),
+        }
+    }
+
+    fn list(&self, prefix: &str, after: Option<&str>) -> Result<Vec<String>, StoreError> {
+        // Stores list whole folders, so list the folder before the last slash.
+        let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
+        let folder = if folder.is_empty() { self.root.clone() } else { self.path(folder) };
+        let after = after.map(|key| self.path(key));
+        let list = || {
+            let (folder, after) = (folder.clone(), after.clone());
+            async move {
+                let mut found = match &after {
+                    Some(after) => self.client.list_with_offset(Some(&folder), after),
+                    None => self.client.list(Some(&folder)),
+                };
+                let mut paths = Vec::new();
+                while let Some(object) = found.next().await {
+                    paths.push(object?.location);
+                }
+                Ok::<_, Error>(paths)
+            }
+        };
+        let Answer::Done(paths) = self.ask(&format!("listing {prefix:?}"), list)? else {
+            return Err(self.no_bucket("listing"));
+        };
+        let mut keys: Vec<String> = paths.iter().filter_map(|path| self.key(path)).collect();
+        keys.retain(|key| key.starts_with(prefix) && super::is_key(key));
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
+        let path = self.path(key);
+        let get = || self.bytes(path.clone(), limit(key));
+        match self.ask(&format!("reading {key}"), get)? {
+            Answer::Done(found) => self.fit(key, Some(found)),
+            _ => self.fit(key, None),
+        }
+    }
+
+    /// Fetches several objects concurrently; an error for each that is missing or too large.
+    fn get_all(&self, keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError> {
+        let get = |path: Path| {
+            let most = self.key(&path).map_or(0, |key| limit(&key));
+            self.bytes(path, most)
+        };
+        let found = self.ask_many(&format!("reading {} objects", keys.len()), keys, get)?;
+        Ok(keys.iter().zip(found).map(|(key, found)| self.fit(key, found)).collect())
+    }
+
+    fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let what = format!("writing {key}");
+        loop {
+            match self.put_new(&what, key, bytes)? {
+                Answer::Done(()) => return Ok(()),
+                Answer::NotFound => return Err(self.no_bucket(&what)),
+                Answer::AlreadyThere { maybe_ours } => match self.get(key) {
+                    Ok(there) if maybe_ours && there == bytes => return Ok(()),
+                    Ok(_) => return Err(StoreError::Exists { place: self.place(), key: key.to_owned() }),
+                    // Two concurrent creations may both report a conflict although no object exists.
+                    Err(StoreError::Missing { .. }) => {}
+                    Err(error) => return Err(error),
+                },
+            }
+        }
+    }
+
+    fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError> {
+        parts.iter().try_for_each(|(name, bytes)| self.create(&format!("{key}/{name}"), bytes))
+    }
+
+    /// Removes objects concurrently; missing ones are ignored.
+    fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
+        let what = match keys {
+            [key] => format!("removing {key}"),
+            _ => format!("removing {} objects", keys.len()),
+        };
+        self.ask_many(&what, keys, |path| async move { self.client.delete(&path).await }).map(|_| ())
+    }
+
+    /// The order of a run rests on that, and a server that passes over the condition overwrites and says nothing.
+    fn check_create_only(&self, key: &str) -> Result<(), StoreError> {
+        if self.creates_only.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let what = format!("writing {key}");
+        let refuse = |problem: String| StoreError::NoCreateOnly { place: self.place(), problem };
+        // The first of the two creates the object, unless an earlier process did.
+        for _ in 0..2 {
+            match self.put_new(&what, PROBE, PROBE_TEXT) {
+                Ok(Answer::AlreadyThere { .. }) => {
+                    self.creates_only.store(true, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Ok(Answer::Done(())) => {}
+                Ok(Answer::NotFound) => return Err(self.no_bucket(&what)),
+                Err(StoreError::Refused { status: Some(501), problem, .. }) => return Err(refuse(problem)),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(refuse(format!("it created {PROBE} twice")))
     }
 }
 

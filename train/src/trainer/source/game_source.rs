@@ -19,8 +19,7 @@ pub(in crate::trainer) trait GameSource {
     ///
     /// # Errors
     /// When self-play failed, or its games cannot be saved.
-    fn attend(&mut self, store: &Store) -> Result<(), TrainError> {
-        let _ = store;
+    fn attend(&mut self, _store: &Store) -> Result<(), TrainError> {
         Ok(())
     }
 
@@ -31,8 +30,7 @@ pub(in crate::trainer) trait GameSource {
     ///
     /// # Errors
     /// When self-play failed, or its games cannot be saved.
-    fn end(&mut self, store: &Store) -> Result<(), TrainError> {
-        let _ = store;
+    fn end(&mut self, _store: &Store) -> Result<(), TrainError> {
         Ok(())
     }
 }

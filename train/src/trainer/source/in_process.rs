@@ -317,34 +317,18 @@ fn work(whole: TrainConfig, cards: Cards, seed: u64, mut end: WorkerEnd) -> Resu
 #[cfg(test)]
 mod tests {
     use hnefi_inference::DeviceChoice;
-    use hnefi_selfplay::Adaptation;
 
     use super::*;
-    use crate::job::PROTOCOL;
+    use crate::job::tests::job;
 
     fn config() -> TrainConfig {
         let changes = ["network.blocks=1", "network.channels=16", "selfplay.ply_caps={ seven = 12 }", "run.threads=1"];
         TrainConfig::load_with("quick", &changes.map(str::to_owned)).unwrap()
     }
 
-    fn job() -> Job {
-        Job {
-            protocol: PROTOCOL,
-            program: "test".to_owned(),
-            epoch: 1,
-            generation: 0,
-            checkpoint: "a network".to_owned(),
-            stage: 0,
-            progress: 0.0,
-            playouts: 2,
-            finished: false,
-            adaptation: Adaptation::default(),
-        }
-    }
-
     fn started(config: &TrainConfig) -> InProcess {
         let worker = InProcess::start(config.clone(), Cards::default(), 7).unwrap();
-        worker.order(Order::Play(job(), Weights::fresh(&config.network, 1)));
+        worker.order(Order::Play(job(0), Weights::fresh(&config.network, 1)));
         worker
     }
 

@@ -18,7 +18,7 @@ impl GameSource for InTurns {
         let (quota, job) = (Quota::Plies(generation.quota), generation.job.clone());
         let every = Duration::from_secs(u64::from(generation.config.run.save_seconds));
         let mut turn = Turn { generation, every, due: Instant::now() + every, has_enough: false };
-        match fleet.play(quota, job.playouts, &job.checkpoint, &|| Ok(make_evaluator()), &mut turn) {
+        match fleet.play(quota, job.playouts, &job.checkpoint, &*make_evaluator, &mut turn) {
             Ok(()) => {}
             // Games in flight go on in the next generation, and are dropped after the last one.
             Err(FleetError::Stopped) if turn.has_enough => {}
