@@ -40,7 +40,6 @@ pub const SNAPSHOT: Kind = Kind { magic: *b"HNEFIFLT", version: 1, name: "fleet 
 /// Games that a worker uploads.
 pub const UPLOAD: Kind = Kind { magic: *b"HNEFIUPL", version: 1, name: "worker's game file" };
 
-/// Bytes before the payload.
 const HEADER: usize = 24;
 
 /// zstd's default level; higher levels hardly shrink game records.
@@ -218,7 +217,6 @@ fn field<const N: usize>(header: &[u8], offset: usize) -> [u8; N] {
     std::array::from_fn(|index| header[offset + index])
 }
 
-/// Describes the first bytes of a foreign file.
 fn describe_start(start: &[u8]) -> String {
     match [GAMES, SNAPSHOT, UPLOAD].iter().find(|known| known.magic == start) {
         Some(known) => format!("a {}", known.name),
@@ -292,7 +290,6 @@ mod tests {
         decode::<T>(NOTE, "a.note", bytes).unwrap_err().to_string()
     }
 
-    /// An envelope whose header is right, around any payload.
     fn envelope(payload: &[u8]) -> Vec<u8> {
         let mut bytes = b"HNEFINOT".to_vec();
         bytes.extend(2u32.to_le_bytes());
@@ -357,7 +354,6 @@ mod tests {
         assert!(message::<String>(&envelope(&bomb)).ends_with(&format!("unpacks to more than {ALWAYS_ALLOWED} bytes")));
     }
 
-    /// A file of games around this data.
     fn games(plain: &[u8]) -> Vec<u8> {
         let mut bytes = envelope(&zstd::bulk::compress(plain, 1).unwrap());
         bytes[..8].copy_from_slice(&GAMES.magic);

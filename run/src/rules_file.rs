@@ -8,7 +8,6 @@ use hnefi_inference::names::{self, BadRules};
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
-/// The most bytes of a file of rules.
 const LARGEST_FILE: u64 = 1 << 20;
 
 /// The rules that a text names: a published ruleset, a rules record, or a file. A file that ends in `.toml` holds rule
@@ -59,7 +58,6 @@ fn options(text: &str) -> Result<NamedRules, String> {
     }
 }
 
-/// Reads rules as [`named_rules`] does.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NamedRules, D::Error> {
     named_rules(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }

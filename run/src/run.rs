@@ -13,7 +13,6 @@ use crate::store::{
 };
 use crate::{GameRecord, GenerationMetrics, ReadError, decode_games};
 
-/// The object with the configuration.
 const CONFIGURATION: &str = "run.json";
 
 /// The most generations whose metrics one call returns.
@@ -200,7 +199,6 @@ pub fn flat(value: &serde_json::Value) -> BTreeMap<String, serde_json::Value> {
     found
 }
 
-/// The last part of a path.
 fn last_part(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

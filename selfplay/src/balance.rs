@@ -41,17 +41,14 @@ pub(super) struct Limits {
 pub(super) struct Balance(Vec<(NamedRules, Handicap)>);
 
 impl Balance {
-    /// The handicap under these rules.
     pub(super) fn of(&self, rules: &Rules) -> Handicap {
         self.0.iter().find(|(known, _)| known.covers(rules)).map(|&(_, handicap)| handicap).unwrap_or_default()
     }
 
-    /// All rulesets with their handicaps.
     pub(super) fn all(&self) -> Vec<(NamedRules, Handicap)> {
         self.0.clone()
     }
 
-    /// Clamps the handicaps to new limits.
     pub(super) fn restrict(&mut self, limits: Limits) {
         for (_, handicap) in &mut self.0 {
             restrict(handicap, limits);

@@ -10,7 +10,6 @@ use super::resignation;
 use super::settings::GenerationSettings;
 use hnefi_run::{GameRecord, PlyRecord, RecordError};
 
-/// A game in flight.
 pub(super) struct Game {
     pub(super) record: GameRecord,
     pub(super) position: Position,
@@ -21,7 +20,6 @@ pub(super) struct Game {
 }
 
 impl Game {
-    /// Begins the game with this number.
     pub(super) fn begin(number: u64, settings: &GenerationSettings<'_>) -> Game {
         let seed = settings.seed;
         let rules = rules_at(settings.config, unit(&mut generator(seed, number, 0, Purpose::Ruleset)));

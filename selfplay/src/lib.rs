@@ -68,9 +68,7 @@ pub struct Fleet {
     batches: Vec<GameBatch>,
     verification: Verification,
     balance: Balance,
-    /// Limits of the handicaps.
     limits: Limits,
-    /// Games of workers in this generation.
     uploads: Vec<Upload>,
     threads: usize,
 }

@@ -14,7 +14,6 @@ use hnefi_run::store::{Store, StoreError, games_key, games_number, inflight_key,
 use hnefi_run::{decode_games, differences, encode_games};
 use hnefi_search::SearchConfig;
 
-/// The object with the settings of the run.
 const SETTINGS: &str = "run.json";
 
 /// What to play.
@@ -84,17 +83,14 @@ pub fn record_games(
     Ok(summary)
 }
 
-/// The file being filled.
 #[derive(Clone, Copy, Debug)]
 struct File {
     number: u32,
-    /// Number of its first game.
     first_game: u64,
     /// Snapshots taken while it was filled.
     saves: u32,
 }
 
-/// Resumes from where an earlier call stopped.
 fn take_up(
     store: &Store,
     config: &SelfPlayConfig,

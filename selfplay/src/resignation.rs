@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use hnefi_run::config::ResignConfig;
 use hnefi_run::{GameRecord, ResignSummary};
 
-/// The latest verified games of both sides on each board.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Verification {
     /// For each side, oldest first: whether resigning would have been wrong.
@@ -35,7 +34,6 @@ impl Verification {
         }
     }
 
-    /// Whether a side may resign on a board.
     pub(super) fn is_active(&self, board: BoardSize, side: Side, config: &ResignConfig) -> bool {
         let Some(latest) = self.boards.get(&board).map(|sides| &sides[side.index()]) else { return false };
         let share = count_wrong(latest) as f32 / latest.len().max(1) as f32;

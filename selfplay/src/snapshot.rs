@@ -17,7 +17,6 @@ use hnefi_run::codec::SNAPSHOT;
 use hnefi_run::config::BATCH_GAMES;
 use hnefi_run::{GameRecord, RecordError};
 
-/// A game batch between two rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct GameBatchState {
     /// Number of games begun; the next game has number `begun * batches + batch`.

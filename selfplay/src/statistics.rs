@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use hnefi_run::{GameRecord, ResignSummary};
 
-/// Ply at which the variety of games is measured.
 const VARIETY_PLY: usize = 8;
 
 /// Counts of one game batch in one generation.

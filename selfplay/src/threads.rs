@@ -25,23 +25,26 @@ const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 /// Answers every snapshot: the state of a batch that is done does not change.
 const EVERY_SNAPSHOT: u64 = u64::MAX;
 
-/// A message to the caller's thread.
 enum Message {
-    /// A batch has played a round.
-    Round { batch: usize, progress: FleetProgress },
+    Round {
+        batch: usize,
+        progress: FleetProgress,
+    },
     /// The state of a batch between two rounds, for snapshot number `snapshot` or, once the batch is done, for every
     /// one.
-    State { batch: usize, snapshot: u64, state: GameBatchState },
+    State {
+        batch: usize,
+        snapshot: u64,
+        state: GameBatchState,
+    },
     /// An evaluator failed, and its thread ends.
     Failed(EvalError),
 }
 
-/// State shared by the threads.
 struct Shared<'batches, 'a> {
     settings: &'a GenerationSettings<'a>,
     queue: Mutex<VecDeque<(&'batches mut GameBatch, u64)>>,
     stop: AtomicBool,
-    /// Number of the newest snapshot requested.
     snapshot: AtomicU64,
 }
 
@@ -89,7 +92,6 @@ pub(super) fn play(
     }
 }
 
-/// The work of one thread.
 fn work(shared: &Shared<'_, '_>, evaluator: &mut dyn Evaluator, sender: &Sender<Message>) {
     // The receiver lives until all senders are dropped, so sending does not fail.
     let send = |message| {
@@ -127,7 +129,6 @@ impl<'batches> Shared<'batches, '_> {
     }
 }
 
-/// Receives the messages of all threads.
 struct Collector {
     progress: Vec<FleetProgress>,
     states: Vec<Option<GameBatchState>>,
@@ -139,7 +140,6 @@ struct Collector {
 }
 
 impl Collector {
-    /// Receives messages until the last thread has ended.
     fn receive(
         &mut self,
         receiver: &Receiver<Message>,

@@ -101,7 +101,6 @@ pub fn imitate(
 /// Number of steps over which the displayed losses are averaged.
 const RECENT: u64 = 50;
 
-/// A new learner, and the id of its origin.
 fn beginner(
     config: &TrainConfig,
     devices: &[TrainingDevice],

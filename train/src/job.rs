@@ -77,7 +77,6 @@ impl Job {
         Ok(None)
     }
 
-    /// Reads the job with this number.
     pub(crate) fn read(store: &Store, number: u32) -> Result<Job, TrainError> {
         read_object(store, &job_key(number), PROTOCOL..=PROTOCOL, Job::check)
     }

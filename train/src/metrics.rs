@@ -35,7 +35,6 @@ pub(crate) fn selfplay_metrics(stats: &GenerationStats, playouts: u32, seconds: 
     }
 }
 
-/// Means over the steps of a generation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StepMeans {
     steps: u64,
@@ -60,19 +59,16 @@ impl StepMeans {
         }
     }
 
-    /// Mean losses so far.
     pub(crate) fn losses(&self) -> LossValues {
         let [total, policy, value, moves_left, occupancy, ..] = self.means();
         LossValues { total, policy, value, moves_left, occupancy }
     }
 
-    /// Mean entropy of the policy targets so far.
     pub(crate) fn entropy(&self) -> f32 {
         let [.., entropy, _] = self.means();
         entropy
     }
 
-    /// Writes the means and counts into the metrics.
     pub(crate) fn write(&self, metrics: &mut TrainingMetrics) {
         let [.., entropy, norm] = self.means();
         metrics.generation_steps = self.steps;

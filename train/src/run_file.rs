@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::TrainError;
 use crate::config::TrainConfig;
 
-/// The object's key.
 pub(crate) const KEY: &str = "run.json";
 
 /// Layout version of `run.json` and of the run directory.
@@ -72,12 +71,10 @@ pub(crate) fn write_or_compare(
     Err(TrainError::OtherRun { place: store.place(), differences: differences.join(", ") })
 }
 
-/// Whether the store holds a run.
 pub(crate) fn exist(store: &Store) -> Result<bool, TrainError> {
     Ok(store.exists(KEY)?)
 }
 
-/// Reads `run.json`.
 fn read(store: &Store) -> Result<Value, TrainError> {
     let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
     let found: Value = checked::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
@@ -107,7 +104,6 @@ pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
     serde_json::from_value(config).map(Some).map_err(|error| unreadable(format!("config: {error}")))
 }
 
-/// The origin of a run as text.
 fn beginning(run: &Value) -> String {
     let path = run.pointer("/from/path").and_then(Value::as_str);
     path.map_or_else(|| "random weights".to_owned(), |path| format!("the weights of {path}"))

@@ -9,7 +9,6 @@ use crate::learner::{Learner, StepReport};
 use hnefi_run::GameRecord;
 use hnefi_run::sample::Sampler;
 
-/// Number of batches prepared in advance.
 const AHEAD: usize = 2;
 
 /// Takes the steps with these numbers. `rate` returns the learning rate of a step, or `None` to end before it; `taken` is

@@ -21,7 +21,6 @@ pub const SECTIONS: [&Section; 10] = [
     &EvaluateSection::SECTION,
 ];
 
-/// Key of the stages in a configuration.
 pub(super) const STAGES: &str = "stages";
 
 /// Games in a game batch of self-play, which advance in lock step and are evaluated together.

@@ -37,7 +37,6 @@ const PURPOSE: u64 = 0x7361_6D70_6C65;
 /// The training plies of a replay window.
 pub struct Sampler<G> {
     games: Vec<G>,
-    /// One pool per board size.
     pools: Vec<Pool>,
     seed: u64,
     target: ValueTarget,

@@ -7,9 +7,7 @@ use hnefi_record::GameRecord;
 use hnefi_search::Rng;
 use rand_xoshiro::rand_core::Rng as _;
 
-/// Training plies of one board size.
 pub(super) struct Pool {
-    /// The board.
     pub(super) size: BoardSize,
     /// Number of the game and of the ply.
     plies: Vec<(u32, u32)>,
@@ -26,7 +24,6 @@ impl Pool {
         Pool { size, plies: plies.collect() }
     }
 
-    /// Number of plies.
     pub(super) fn len(&self) -> usize {
         self.plies.len()
     }

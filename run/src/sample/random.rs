@@ -7,7 +7,6 @@ use hnefi_search::rng_for;
 
 use super::pool::below;
 
-/// The most plies of a game.
 const MOST_PLIES: u16 = 120;
 
 /// A game of random moves, with policy targets over all legal moves; always the same one of a number.

@@ -29,7 +29,6 @@ const FOLDERS: [&str; 10] =
 /// Attempts to write an object whose unfinished file another process removes as abandoned.
 const ATTEMPTS: usize = 3;
 
-/// A directory.
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) dir: PathBuf,
@@ -108,7 +107,6 @@ impl Place for Directory {
         })
     }
 
-    /// Creates the folder with its objects in one step.
     fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError> {
         let bytes = parts.iter().map(|(_, bytes)| bytes.len()).sum();
         self.write_new(key, bytes, |path, above| {
@@ -140,7 +138,6 @@ impl Place for Directory {
 }
 
 impl Directory {
-    /// The path of an object or of a folder of objects.
     fn path(&self, key: &str) -> PathBuf {
         let mut path = self.dir.clone();
         path.extend(key.split('/'));
@@ -318,7 +315,6 @@ mod tests {
     use super::*;
     use crate::store::{Access, FaultAction, RetryPolicy, Store, StoreWatch};
 
-    /// Notes the folders that are flushed.
     #[derive(Default)]
     struct Flushed(Mutex<Vec<PathBuf>>);
 

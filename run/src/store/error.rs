@@ -125,21 +125,14 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The crate is built without the feature `buckets`.
-    #[error("{place}: buckets are not in this build; expected a directory, or a build with the feature `buckets`")]
-    NoBuckets {
+    /// A bucket cannot be used: there is no support, there are no settings, no create-only writes or no answer, or the
+    /// watch stopped a request.
+    #[error("{place}: {problem}")]
+    Bucket {
         /// The place.
         place: String,
-    },
-    /// Settings of an object store, such as credentials, are missing or invalid.
-    #[error("{place}: {problem}; expected {expected} in the environment")]
-    Settings {
-        /// The place.
-        place: String,
-        /// What is wrong.
+        /// What was found and what was expected.
         problem: String,
-        /// The environment variables that are needed.
-        expected: String,
     },
     /// An object store refused a request for good.
     #[error("{place}: {what} was refused: {problem}")]
@@ -152,40 +145,6 @@ pub enum StoreError {
         status: Option<u16>,
         /// The store's error.
         problem: String,
-    },
-    /// An object store overwrites objects that it is asked to create.
-    #[error(
-        "{place}: its server has no create-only writes (PUT with If-None-Match: *), on which the order of a run \
-         rests: {problem}; expected a server that has them (docs/SCALING.md)"
-    )]
-    NoCreateOnly {
-        /// The place.
-        place: String,
-        /// What the server did.
-        problem: String,
-    },
-    /// An object store did not answer within the retry limit.
-    #[error(
-        "{place}: {what} did not succeed for {seconds} s, everything written earlier is unharmed; the last answer \
-         was: {problem}"
-    )]
-    Unreachable {
-        /// The place.
-        place: String,
-        /// The request.
-        what: String,
-        /// Seconds since the first attempt.
-        seconds: u64,
-        /// The last error.
-        problem: String,
-    },
-    /// The watch stopped a request.
-    #[error("{place}: stopped while {what} was waited for")]
-    Interrupted {
-        /// The place.
-        place: String,
-        /// The request.
-        what: String,
     },
 }
 

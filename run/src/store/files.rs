@@ -41,12 +41,10 @@ impl Files {
         self.attempt(Operation::List(folder), || fs::read_dir(folder)?.collect())
     }
 
-    /// Reads a file of at most `most` bytes.
     pub(super) fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         self.attempt(Operation::Read(path), || file::read(path, most))
     }
 
-    /// Takes a lock by this operation.
     pub(super) fn lock<T>(&self, path: &Path, take: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         self.attempt(Operation::Lock(path), take)
     }
@@ -81,12 +79,10 @@ impl Files {
         Ok(Unfinished { files: self, path: made.path().to_owned(), made: Some(made) })
     }
 
-    /// Makes an empty file that was not there.
     pub(super) fn make_file(&self, path: &Path) -> io::Result<File> {
         self.attempt(Operation::MakeFile(path), || File::create_new(path))
     }
 
-    /// Writes all bytes to a file at this path.
     pub(super) fn write(&self, path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()> {
         Written { files: self, path, file }.write_all(bytes)
     }

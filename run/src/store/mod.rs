@@ -106,7 +106,8 @@ trait Place: fmt::Debug + Send + Sync {
 /// Opens a bucket, or refuses it by the name of the missing feature.
 #[cfg(not(feature = "buckets"))]
 fn open_bucket(url: &str, _retry: RetryPolicy) -> Result<Box<dyn Place>, StoreError> {
-    Err(StoreError::NoBuckets { place: format!("store {url}") })
+    let problem = "buckets are not in this build; expected a directory, or a build with the feature `buckets`";
+    Err(StoreError::Bucket { place: format!("store {url}"), problem: problem.to_owned() })
 }
 
 #[cfg(feature = "buckets")]

@@ -35,7 +35,6 @@ pub(super) fn run_shard(
     Ok(ShardResult { gradients: register.gradients, losses, statistics })
 }
 
-/// The rows of a batch as a card takes them.
 fn samples(batch: &Batch) -> Samples {
     let (size, squares) = (batch.size, batch.size.squares());
     let mut samples = Samples::new(size);

@@ -32,7 +32,6 @@ pub(super) fn squared_norm<M: Module>(module: &M, gradients: &GradientsParams) -
     visitor.sum
 }
 
-/// Multiplies every gradient by `factor`.
 pub(super) fn scale<M: Module>(module: &M, gradients: &mut GradientsParams, factor: f32) {
     struct Scale<'a> {
         gradients: &'a mut GradientsParams,

@@ -110,7 +110,6 @@ fn holding(network: &Network, values: &BTreeMap<u64, TensorData>) -> Network {
     network.valid().map(&mut Hold(values))
 }
 
-/// The values of all parameters by their ids.
 #[derive(Default)]
 struct Collect {
     values: BTreeMap<u64, TensorData>,

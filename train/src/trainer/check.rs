@@ -64,7 +64,6 @@ struct Check<'a> {
     keys: Vec<String>,
     /// The configuration in `run.json`, if it can be read.
     config: Option<TrainConfig>,
-    /// The rulesets of the configuration.
     rulesets: Vec<NamedRules>,
     /// Whether it is a training run, rather than `hnefi selfplay`.
     is_training: bool,

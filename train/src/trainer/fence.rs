@@ -27,7 +27,6 @@ use crate::job::{PROTOCOL, read_object};
 /// Number of attempts to claim a run that other trainers claim at the same time.
 const ATTEMPTS: usize = 20;
 
-/// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Entry {
     protocol: u32,
@@ -47,7 +46,6 @@ struct Entry {
 #[derive(Debug)]
 pub(super) struct Fence {
     epoch: u32,
-    /// Number of this trainer's newest entry.
     newest: u32,
     trainer: String,
     machine: String,
@@ -72,12 +70,10 @@ impl Fence {
         Err(TrainError::Replaced { place: store.place(), by: "other trainers that keep claiming it".to_owned() })
     }
 
-    /// The epoch: number of this claim among all claims of the run.
     pub(super) fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// Number of this trainer's newest entry.
     pub(super) fn newest(&self) -> u32 {
         self.newest
     }
@@ -123,14 +119,10 @@ impl Fence {
     }
 }
 
-/// The state of the log.
 #[derive(Default)]
 struct Log {
-    /// Number of the newest entry.
     newest: u32,
-    /// Number of epochs opened.
     epoch: u32,
-    /// The newest announced generation.
     announced: u32,
 }
 
@@ -183,7 +175,6 @@ fn read(store: &Store, number: u32) -> Result<Entry, TrainError> {
     read_object(store, &trainer_key(number), 0..=PROTOCOL, |_| Ok(()))
 }
 
-/// A unique name of this process.
 fn trainer() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

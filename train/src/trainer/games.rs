@@ -10,7 +10,6 @@ use hnefi_run::{GameRecord, decode_games};
 use super::observer::TrainObserver;
 use crate::TrainError;
 
-/// Games by generation.
 pub(super) type Games = BTreeMap<u32, Vec<GameRecord>>;
 
 /// The newest generation with recorded games; 0 for none.
@@ -36,7 +35,6 @@ pub(super) fn load_missing(
     Ok(())
 }
 
-/// Number of training plies in the games.
 pub(super) fn training_plies(games: &[GameRecord]) -> u64 {
     games.iter().map(|game| game.training_plies() as u64).sum()
 }
@@ -70,7 +68,6 @@ pub(super) fn load_games(
     Ok(Some(games))
 }
 
-/// Checks that a game has one of these rulesets and follows its rules.
 pub(super) fn check_game(rulesets: &[NamedRules], game: &GameRecord) -> Result<(), String> {
     check_rules(rulesets, game)?;
     game.check().map_err(|error| error.to_string())

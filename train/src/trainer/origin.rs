@@ -111,7 +111,6 @@ pub(super) fn first_stage(path: &Path, whole: &TrainConfig) -> Result<usize, Tra
     Ok(first.unwrap_or(stages.len() - 1))
 }
 
-/// Loads the checkpoint of `path`.
 fn checkpoint(path: &Path) -> Result<Checkpoint, TrainError> {
     let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
@@ -125,7 +124,6 @@ fn checkpoint(path: &Path) -> Result<Checkpoint, TrainError> {
 pub(crate) struct Ancestor {
     /// The network, of the configuration's shape.
     pub(crate) network: Network,
-    /// Id of its checkpoint.
     pub(crate) id: String,
     /// Whether it had that shape without growth.
     same_shape: bool,

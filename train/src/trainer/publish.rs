@@ -7,8 +7,8 @@ use hnefi_run::{GenerationMetrics, PROGRAM};
 use hnefi_selfplay::Adaptation;
 
 use super::clock::Clock;
-use super::context::Context;
 use super::fence::Fence;
+use super::parts::Context;
 use super::saved;
 use super::stage::CurrentStage;
 use super::state::Counters;
@@ -21,18 +21,15 @@ use crate::tensorboard::event_file;
 
 /// A checkpoint to publish, besides its weights.
 pub(super) struct NewCheckpoint<'a> {
-    /// The configuration of its network.
     pub(super) config: &'a TrainConfig,
     pub(super) generation: u32,
     /// The stages whose games it has learned from.
     pub(super) stages: std::ops::RangeInclusive<usize>,
     /// Id of the checkpoint before it.
     pub(super) parent: Option<String>,
-    /// Whether its generation was complete before.
     pub(super) was_there: bool,
 }
 
-/// The ids of a published checkpoint.
 pub(super) struct CheckpointIds {
     /// Of the averaged weights.
     pub(super) averaged: String,

@@ -150,7 +150,6 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     }
 }
 
-/// Fetches the network that a job names.
 fn network(store: &Store, job: &Job) -> Result<Weights, TrainError> {
     let checkpoint = read_checkpoint(store, job.generation)?;
     if checkpoint.card.id == job.checkpoint {
@@ -177,7 +176,6 @@ fn first_job(
     }
 }
 
-/// The run's configuration with this worker's own settings.
 fn settings(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<TrainConfig, TrainError> {
     let missing = || TrainError::RunFile { file: store.name("run.json"), problem: "not found".to_owned() };
     let mut config = configuration(store)?.ok_or_else(missing)?;
@@ -212,7 +210,6 @@ struct UploadTimer<'a> {
     until: Instant,
     so_far: WorkerSummary,
     observer: &'a dyn WorkerObserver,
-    /// Whether the observer stopped it.
     stopped: bool,
 }
 

@@ -8,13 +8,10 @@ use hnefi_selfplay::{Fleet, FleetControl, FleetError, Quota, Upload, search_conf
 use crate::job::Job;
 use crate::{TrainConfig, TrainError};
 
-/// Plays by a job.
 pub(crate) struct Player {
-    /// The configuration with all its stages.
     whole: TrainConfig,
     cards: Cards,
     job: Job,
-    /// The configuration in the job's stage.
     config: TrainConfig,
     fleet: Fleet,
     make_evaluator: EvaluatorFactory,
@@ -38,7 +35,6 @@ impl Player {
         Ok(Player { whole, cards, job, config, fleet, make_evaluator })
     }
 
-    /// The job.
     pub(crate) fn job(&self) -> &Job {
         &self.job
     }
@@ -84,7 +80,6 @@ fn evaluators(cards: &Cards, config: &TrainConfig, weights: &Weights) -> Result<
     Ok(cards.evaluating(config.run.device.clone()).evaluators(weights, config.run.precision)?)
 }
 
-/// Threads of self-play by this configuration.
 pub(crate) fn threads(config: &TrainConfig) -> usize {
     match config.run.threads {
         0 => config.selfplay.threads_on(&config.run.device),

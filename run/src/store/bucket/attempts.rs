@@ -8,16 +8,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::store::RetryPolicy;
 
-/// The first pause, without jitter.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Time between two messages about a lasting failure.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// The attempts of one request.
 pub(super) struct Attempts<'a> {
     retry: &'a RetryPolicy,
     began: Instant,
@@ -49,7 +46,6 @@ impl<'a> Attempts<'a> {
         self.failures > 0
     }
 
-    /// Time since the first attempt.
     pub(super) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }

@@ -28,7 +28,6 @@ use super::layout::largest;
 use super::watch::{FaultAction, Operation};
 use super::{Place, RetryPolicy, StoreError, limit};
 
-/// Objects that are fetched concurrently.
 const AT_ONCE: usize = 32;
 
 /// Time between two questions to the watch whether to stop.
@@ -40,15 +39,12 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The object by which a store shows that it has create-only writes. No key of a run begins with a dot.
 const PROBE: &str = ".create-only";
 
-/// What it holds.
 const PROBE_TEXT: &[u8] = b"A store must refuse to create this object again.\n";
 
-/// A bucket with a prefix.
 #[derive(Debug)]
 pub(super) struct Bucket {
     /// `s3://bucket/prefix`.
     url: String,
-    /// The prefix.
     root: Path,
     client: Box<dyn ObjectStore>,
     runtime: Runtime,
@@ -61,7 +57,6 @@ pub(super) struct Bucket {
     fetched: OnceLock<TempDir>,
 }
 
-/// The outcome of a request.
 enum Answer<T> {
     Done(T),
     /// There is no such object.
@@ -72,7 +67,6 @@ enum Answer<T> {
     },
 }
 
-/// Why a request failed.
 enum Failure {
     /// The object to be created exists.
     AlreadyThere,
@@ -87,10 +81,9 @@ impl Bucket {
     pub(super) fn open(url: &str, retry: RetryPolicy) -> Result<Bucket, StoreError> {
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
-        let refuse = |problem: String| StoreError::Settings {
+        let refuse = |problem: String| StoreError::Bucket {
             place: place(url),
-            problem,
-            expected: client::expected(scheme).to_owned(),
+            problem: format!("{problem}; expected {} in the environment", client::expected(scheme)),
         };
         let (client, asked) = client::build(scheme, name, &retry).map_err(|error| refuse(error_chain(&error)))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -109,7 +102,7 @@ impl Bucket {
         };
         bucket.find_credentials(asked).map_err(|problem| match problem {
             Some(problem) => refuse(problem),
-            None => StoreError::Interrupted { place: bucket.place(), what: "credentials".to_owned() },
+            None => bucket.interrupted("credentials"),
         })?;
         Ok(bucket)
     }
@@ -127,7 +120,6 @@ impl Bucket {
         Err(Some(format!("no credentials, neither in the environment nor as a role of this machine ({problem})")))
     }
 
-    /// Creates an object if there is none.
     fn put_new(&self, what: &str, key: &str, bytes: &[u8]) -> Result<Answer<()>, StoreError> {
         let path = self.path(key);
         let payload = PutPayload::from(bytes.to_vec());
@@ -253,16 +245,13 @@ impl Bucket {
         })
     }
 
-    /// Pauses after a failure.
     fn pause(&self, what: &str, attempts: &mut Attempts<'_>, problem: String) -> Result<(), StoreError> {
         match attempts.failed(&format!("{}: {what} failed: {problem}", self.place())) {
             Some(pause) => self.wait(what, Duration::ZERO, async { tokio::time::sleep(pause).await }),
-            None => Err(StoreError::Unreachable {
-                place: self.place(),
-                what: what.to_owned(),
-                seconds: attempts.elapsed().as_secs(),
-                problem,
-            }),
+            None => Err(self.failed(format!(
+                "{what} did not succeed for {} s, everything written earlier is unharmed; the last answer was: {problem}",
+                attempts.elapsed().as_secs()
+            ))),
         }
     }
 
@@ -276,13 +265,12 @@ impl Bucket {
                     return Ok(value);
                 }
                 if self.retry.watch.should_stop() && stopped.get_or_insert_with(Instant::now).elapsed() >= grace {
-                    return Err(StoreError::Interrupted { place: self.place(), what: what.to_owned() });
+                    return Err(self.interrupted(what));
                 }
             }
         })
     }
 
-    /// Whether repeating the request is pointless.
     fn is_final(&self, error: &Error) -> bool {
         let answered = self.answered.load(Ordering::Relaxed);
         matches!(error, Error::NotSupported { .. } | Error::InvalidPath { .. })
@@ -306,6 +294,14 @@ impl Bucket {
             return format!("{text}; an endpoint without TLS (http://) is spoken to with {variable}=true alone");
         }
         text
+    }
+
+    fn failed(&self, problem: String) -> StoreError {
+        StoreError::Bucket { place: self.place(), problem }
+    }
+
+    fn interrupted(&self, what: &str) -> StoreError {
+        self.failed(format!("stopped while {what} was waited for"))
     }
 
     fn no_bucket(&self, what: &str) -> StoreError {
@@ -447,7 +443,6 @@ impl Place for Bucket {
         parts.iter().try_for_each(|(name, bytes)| self.create(&format!("{key}/{name}"), bytes))
     }
 
-    /// Removes objects concurrently; missing ones are ignored.
     fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
         let what = match keys {
             [key] => format!("removing {key}"),
@@ -462,7 +457,12 @@ impl Place for Bucket {
             return Ok(());
         }
         let what = format!("writing {key}");
-        let refuse = |problem: String| StoreError::NoCreateOnly { place: self.place(), problem };
+        let refuse = |problem: String| {
+            self.failed(format!(
+                "its server has no create-only writes (PUT with If-None-Match: *), on which the order of a run rests: \
+             {problem}; expected a server that has them (docs/SCALING.md)"
+            ))
+        };
         // The first of the two creates the object, unless an earlier process did.
         for _ in 0..2 {
             match self.put_new(&what, PROBE, PROBE_TEXT) {
@@ -480,7 +480,6 @@ impl Place for Bucket {
     }
 }
 
-/// The name in errors of the bucket at `url`.
 fn place(url: &str) -> String {
     format!("store {url}")
 }
@@ -506,15 +505,11 @@ fn is_refusal(error: &Error) -> bool {
         || ["redirect without LOCATION", "builder error"].iter().any(|text| error_chain(error).contains(text))
 }
 
-/// An error and its causes.
-fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
-    std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source())
-}
-
 /// An error with its causes, on one line.
 fn error_chain(error: &Error) -> String {
     let mut text = String::new();
-    for cause in causes(error).map(ToString::to_string) {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    for cause in causes.map(ToString::to_string) {
         if !text.contains(&cause) {
             text = format!("{text}: {cause}");
         }

@@ -25,7 +25,6 @@ use crate::worker::{MOST_PLIES, Player, threads};
 /// Time between two questions whether there is enough, or to stop.
 const ATTENTION: Duration = Duration::from_millis(20);
 
-/// What the trainer tells its worker.
 enum Order {
     /// Plays by this job with this network from now on.
     Play(Job, Weights),
@@ -33,7 +32,6 @@ enum Order {
     Until(u64),
 }
 
-/// What the worker tells its trainer.
 enum Event {
     /// Training plies of the finished games that it has not sent.
     Finished(u64),
@@ -48,7 +46,6 @@ struct Waiting {
     key: Option<String>,
 }
 
-/// A worker on a thread of this process.
 pub(in crate::trainer) struct InProcess {
     /// `None` once the worker is to end.
     orders: Option<Sender<Order>>,
@@ -64,7 +61,6 @@ pub(in crate::trainer) struct InProcess {
     until: u64,
     /// Seconds of self-play since the generation before.
     seconds: f64,
-    /// Uploads to the store.
     uploads: u32,
     save_every: Duration,
     save_due: Instant,
@@ -118,7 +114,6 @@ impl InProcess {
         }
     }
 
-    /// Training plies received that no generation has.
     fn waiting_plies(&self) -> u64 {
         self.waiting.iter().map(|waiting| waiting.upload.training_plies()).sum()
     }
@@ -223,7 +218,6 @@ impl GameSource for InProcess {
     }
 }
 
-/// The worker's end of the channels.
 struct WorkerEnd {
     orders: Receiver<Order>,
     events: Sender<Event>,
@@ -231,13 +225,11 @@ struct WorkerEnd {
     job: Option<(Job, Weights)>,
     /// Training plies that it may finish in all.
     until: u64,
-    /// Training plies sent in all.
     sent: u64,
     /// Training plies of finished games, as the trainer knows them.
     finished: u64,
     send_every: Duration,
     send_due: Instant,
-    /// Whether the trainer has ended.
     is_over: bool,
 }
 
