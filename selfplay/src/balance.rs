@@ -29,13 +29,6 @@ const STEP_BLUNDERS: f32 = 0.1;
 /// Fewest playouts of a search that gives a policy target.
 const FEWEST: u32 = 2;
 
-/// Upper limits of the handicaps; 0 switches a handicap off.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Limits {
-    pub(super) doublings: f32,
-    pub(super) blunders: f32,
-}
-
 /// The handicap of each ruleset that has finished games.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Balance(Vec<(NamedRules, Handicap)>);
@@ -49,14 +42,14 @@ impl Balance {
         self.0.clone()
     }
 
-    pub(super) fn restrict(&mut self, limits: Limits) {
+    pub(super) fn restrict(&mut self, limits: Handicap) {
         for (_, handicap) in &mut self.0 {
             restrict(handicap, limits);
         }
     }
 
     /// Adapts the handicaps to the finished games of a generation.
-    pub(super) fn observe(&mut self, games: &[GameRecord], limits: Limits) {
+    pub(super) fn observe(&mut self, games: &[GameRecord], limits: Handicap) {
         let mut played: Vec<NamedRules> = Vec::new();
         for game in games {
             if !played.iter().any(|rules| rules.covers(&game.rules)) {
@@ -89,14 +82,14 @@ impl Balance {
 }
 
 /// Moves the handicap in favour of the side that scored less; `score` is the attackers' mean score, 0 to 1.
-fn adapt(handicap: &mut Handicap, score: f32, limits: Limits) {
+fn adapt(handicap: &mut Handicap, score: f32, limits: Handicap) {
     let towards = 2.0 * (0.5 - score);
     handicap.doublings += STEP_DOUBLINGS * towards;
     handicap.blunders += STEP_BLUNDERS * towards;
     restrict(handicap, limits);
 }
 
-fn restrict(handicap: &mut Handicap, limits: Limits) {
+fn restrict(handicap: &mut Handicap, limits: Handicap) {
     handicap.doublings = handicap.doublings.clamp(-limits.doublings, limits.doublings);
     handicap.blunders = handicap.blunders.clamp(-limits.blunders, limits.blunders);
 }
@@ -113,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { doublings: 4.0, blunders: 0.75 };
+    const LIMITS: Handicap = Handicap { doublings: 4.0, blunders: 0.75 };
 
     fn games(preset: Preset, attackers: usize, defenders: usize) -> Vec<GameRecord> {
         let game = |winner| GameRecord {
@@ -157,9 +150,9 @@ mod tests {
             balance.observe(&games(Preset::Brandubh, 0, 4), LIMITS);
         }
         assert_eq!(brandubh(&balance), Handicap { doublings: 2.0, blunders: 0.4 });
-        balance.restrict(Limits { doublings: 3.0, blunders: 0.25 });
+        balance.restrict(Handicap { doublings: 3.0, blunders: 0.25 });
         assert_eq!(brandubh(&balance), Handicap { doublings: 2.0, blunders: 0.25 });
-        balance.restrict(Limits::default());
+        balance.restrict(Handicap::NONE);
         assert_eq!(brandubh(&balance), Handicap::default());
     }
 
@@ -178,7 +171,7 @@ mod tests {
     #[test]
     fn a_limit_of_nothing_changes_nothing() {
         let mut balance = Balance::default();
-        balance.observe(&games(Preset::Brandubh, 0, 4), Limits { doublings: 0.0, blunders: 0.0 });
+        balance.observe(&games(Preset::Brandubh, 0, 4), Handicap { doublings: 0.0, blunders: 0.0 });
         assert_eq!(brandubh(&balance), Handicap::default());
         balance.observe(&[], LIMITS);
         assert_eq!(brandubh(&balance), Handicap::default());

@@ -30,9 +30,7 @@ impl Game {
     }
 
     /// Resumes a game from a snapshot.
-    ///
-    /// # Errors
-    /// When the game breaks the rules or is over.
+    /// Resumes a game that follows the rules and is not over.
     pub(super) fn resume(record: GameRecord, settings: &GenerationSettings<'_>) -> Result<Game, RecordError> {
         record.check()?;
         if record.is_finished() {

@@ -23,7 +23,8 @@ use hnefi_search::SearchConfig;
 const CACHED_PER_GAME: usize = 128;
 
 pub(super) struct GameBatch {
-    index: usize,
+    /// Its place in the fleet.
+    pub(super) index: usize,
     batches: usize,
     begun: u64,
     slots: Vec<GameSlot>,
@@ -87,10 +88,6 @@ impl GameBatch {
         (std::mem::take(&mut self.finished), std::mem::take(&mut self.counters))
     }
 
-    pub(super) fn index(&self) -> usize {
-        self.index
-    }
-
     pub(super) fn is_done(&self, settings: &GenerationSettings<'_>) -> bool {
         match settings.quota {
             Quota::Plies(_) => self.finished_samples >= self.share(settings),
@@ -150,10 +147,7 @@ impl GameBatch {
         }
     }
 
-    /// Plays a round. Returns `false` if `stop` was set and the round abandoned.
-    ///
-    /// # Errors
-    /// When the evaluator fails. The round is abandoned.
+    /// Plays a round. Returns `false` if `stop` was set and the round abandoned, as it also is when the evaluator fails.
     pub(super) fn play_round(
         &mut self,
         settings: &GenerationSettings<'_>,

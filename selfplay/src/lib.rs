@@ -27,7 +27,7 @@ mod statistics;
 mod threads;
 mod upload;
 
-use hnefi_inference::Evaluator;
+use hnefi_inference::{Evaluator, Handicap};
 
 pub use config::search_config;
 pub use control::{FleetControl, FleetProgress, Uncontrolled};
@@ -39,7 +39,7 @@ pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
 pub use upload::{Adaptation, Upload};
 
-use balance::{Balance, Limits};
+use balance::Balance;
 use game_batch::GameBatch;
 use resignation::Verification;
 use settings::GenerationSettings;
@@ -68,7 +68,7 @@ pub struct Fleet {
     batches: Vec<GameBatch>,
     verification: Verification,
     balance: Balance,
-    limits: Limits,
+    limits: Handicap,
     uploads: Vec<Upload>,
     threads: usize,
 }

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::balance::Balance;
 use super::resignation::Verification;
 use super::statistics::Counters;
-use hnefi_run::codec;
-use hnefi_run::codec::SNAPSHOT;
+use hnefi_run::codec::{self, SNAPSHOT};
 use hnefi_run::config::BATCH_GAMES;
 use hnefi_run::{GameRecord, RecordError};
 

@@ -102,16 +102,16 @@ fn work(shared: &Shared<'_, '_>, evaluator: &mut dyn Evaluator, sender: &Sender<
         let wanted = shared.snapshot.load(Ordering::Acquire);
         if snapshot != wanted {
             snapshot = wanted;
-            send(Message::State { batch: batch.index(), snapshot, state: batch.state() });
+            send(Message::State { batch: batch.index, snapshot, state: batch.state() });
         }
         match batch.play_round(shared.settings, evaluator, &shared.stop) {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => return send(Message::Failed(error)),
         }
-        send(Message::Round { batch: batch.index(), progress: batch.progress(shared.settings) });
+        send(Message::Round { batch: batch.index, progress: batch.progress(shared.settings) });
         if batch.is_done(shared.settings) {
-            send(Message::State { batch: batch.index(), snapshot: EVERY_SNAPSHOT, state: batch.state() });
+            send(Message::State { batch: batch.index, snapshot: EVERY_SNAPSHOT, state: batch.state() });
         } else {
             shared.queue().push_back((batch, snapshot));
         }

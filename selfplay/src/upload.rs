@@ -9,8 +9,7 @@ use super::Fleet;
 use super::balance::Balance;
 use super::resignation::Verification;
 use super::statistics::Counters;
-use hnefi_run::codec;
-use hnefi_run::codec::UPLOAD;
+use hnefi_run::codec::{self, UPLOAD};
 use hnefi_run::{GameRecord, RecordError};
 
 /// The handicaps and the resignation rule that a fleet has adapted to its finished games.

@@ -198,9 +198,6 @@ fn append(file: &mut Vec<u8>, event: &Event) {
 }
 
 /// Checks the checksums of an event file.
-///
-/// # Errors
-/// A text with the problem.
 pub(crate) fn check_events(mut file: &[u8]) -> Result<(), String> {
     if file.is_empty() {
         return Err("no events".to_owned());

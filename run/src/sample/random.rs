@@ -5,7 +5,7 @@ use hnefi_inference::Wdl;
 use hnefi_record::{GameRecord, PlyRecord};
 use hnefi_search::rng_for;
 
-use super::pool::below;
+use super::below;
 
 const MOST_PLIES: u16 = 120;
 

@@ -101,7 +101,7 @@ impl Check<'_> {
     fn each(
         &self,
         kind: &'static str,
-        sound: impl Fn(&Self, &str, &[u8]) -> Result<(), String>,
+        mut sound: impl FnMut(&Self, &str, &[u8]) -> Result<(), String>,
     ) -> Result<CheckedObjects, TrainError> {
         let mut found = CheckedObjects { kind, ..CheckedObjects::default() };
         let prefix = format!("{kind}/");
@@ -126,17 +126,17 @@ impl Check<'_> {
     }
 
     fn metrics(&mut self) -> Result<CheckedObjects, TrainError> {
-        let ids = std::cell::RefCell::new(BTreeMap::new());
+        let mut ids = BTreeMap::new();
         let found = self.each("metrics", |_, key, bytes| {
             let metrics: GenerationMetrics = parsed(bytes)?;
             metrics.check()?;
             if hnefi_run::store::metrics_key(metrics.generation) != key {
                 return Err(format!("it is of generation {}, and its name is of another", metrics.generation));
             }
-            ids.borrow_mut().insert(metrics.generation, metrics.checkpoint);
+            ids.insert(metrics.generation, metrics.checkpoint);
             Ok(())
         })?;
-        self.ids = ids.into_inner();
+        self.ids = ids;
         Ok(found)
     }
 
@@ -269,7 +269,7 @@ impl Check<'_> {
 
     fn log(&self) -> Result<CheckedObjects, TrainError> {
         let mut found = self.each("trainer", |check, key, _| match trainer_number(key) {
-            Some(number) => fence::check_entry(check.store, number).map_err(bare),
+            Some(number) => fence::read(check.store, number).map(drop).map_err(bare),
             None => Ok(()),
         })?;
         // No entry is ever removed.

@@ -92,7 +92,7 @@ pub(super) fn open<'a>(
     let (fleet, newest_save, in_flight) = if store.is_exclusive() {
         open_fleet(config, &store, played_until + 1, &games, origin.as_ref(), observer)?
     } else {
-        (shared_fleet(config, &store, fence.epoch(), origin.as_ref(), observer)?, 0, InFlight::default())
+        (shared_fleet(config, &store, fence.epoch, origin.as_ref(), observer)?, 0, InFlight::default())
     };
     let saves = Saves { newest: newest_save, seconds: in_flight.selfplay_seconds };
     let spent = counters.spent.max(in_flight.spent);
@@ -129,7 +129,7 @@ pub(super) fn open<'a>(
     let state = RunState { counters, games, played_until, finished, checkpoint_id: ids.averaged, job };
     // Opening the run is not charged to the budget.
     let clock = Clock::starting_from(spent, &stage.config.budget);
-    let source = source(whole, params, fence.epoch())?;
+    let source = source(whole, params, fence.epoch)?;
     Ok(Trainer { context, fence, clock, stage, learner, command, players: Players { source, fleet, saves }, state })
 }
 
@@ -152,7 +152,7 @@ fn check_parts(whole: &TrainConfig, params: &TrainerParams<'_>) -> Result<(), Tr
     }
     let Some(path) = params.origin else { return Ok(()) };
     let has_begun = match Store::open(&params.location, Access::Read, params.retry.clone()) {
-        Ok(store) => run_file::exist(&store)?,
+        Ok(store) => store.exists(run_file::KEY)?,
         Err(StoreError::NoDirectory { .. }) => false,
         Err(error) => return Err(error.into()),
     };

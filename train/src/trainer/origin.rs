@@ -53,9 +53,6 @@ pub(super) fn learner_from(
 /// Copies the games that the replay window of `config` would hold in the run at `path` into generation 0 of `store`,
 /// and returns the number of their training plies; 0 if `path` is not a run. Games of other rulesets than `rulesets`
 /// are left out. Existing games of an interrupted attempt are kept.
-///
-/// # Errors
-/// When the store cannot be read or written.
 pub(super) fn take_over_games(
     path: &Path,
     config: &TrainConfig,
@@ -131,9 +128,6 @@ pub(crate) struct Ancestor {
 
 /// Loads the network of `path`: a run's newest checkpoint, a checkpoint folder, or the name of a shipped checkpoint. A
 /// network smaller than the configured one is grown.
-///
-/// # Errors
-/// When it cannot be read or cannot be grown to the configured shape.
 pub(crate) fn ancestor(path: &Path, config: &TrainConfig) -> Result<Ancestor, TrainError> {
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
     let checkpoint = checkpoint(path)?;

@@ -135,7 +135,7 @@ pub(super) fn publish_job(
     let job = Job {
         protocol: PROTOCOL,
         program: PROGRAM.to_owned(),
-        epoch: fence.epoch(),
+        epoch: fence.epoch,
         generation: network,
         checkpoint,
         stage: counters.stage,
@@ -144,6 +144,6 @@ pub(super) fn publish_job(
         playouts: playouts_at(&stage.config.budget.playouts, progress),
         adaptation,
     };
-    job.publish(store, fence.newest())?;
+    job.publish(store, fence.newest)?;
     Ok(job)
 }

@@ -61,9 +61,6 @@ pub(super) fn states(store: &Store) -> Result<Vec<u32>, TrainError> {
 }
 
 /// Reads the state after a generation and checks every part of it.
-///
-/// # Errors
-/// When a part is missing or damaged, or a later version of the program wrote it ([`TrainError::Newer`]).
 pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, LearnerState), TrainError> {
     let state_error = |name: &str, problem: String| TrainError::State { object: part_key(generation, name), problem };
     let damaged = |error: json::JsonError| state_error("counters.json", format!("damaged: {error}"));
@@ -148,9 +145,6 @@ pub(super) fn inflight_saves(store: &Store, generation: u32) -> Result<Vec<u32>,
 }
 
 /// Reads the clock beside a save.
-///
-/// # Errors
-/// When it is missing or damaged.
 pub(super) fn read_clock(store: &Store, generation: u32, save: u32) -> Result<InFlight, TrainError> {
     let key = clock_key(generation, save);
     let damaged = |problem: String| TrainError::State { object: key.clone(), problem: format!("damaged: {problem}") };

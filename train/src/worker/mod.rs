@@ -17,7 +17,7 @@ use hnefi_selfplay::{FleetControl, FleetProgress};
 use crate::config::checked;
 use crate::devices::choose_for_play;
 use crate::job::Job;
-use crate::run_file::configuration;
+use crate::run_file::{configuration, unreadable};
 use crate::{TrainConfig, TrainError};
 
 pub(crate) use player::{Player, threads};
@@ -118,14 +118,14 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     let Some((mut number, job)) = first_job(store, observer, &mut warn)? else { return Ok(so_far) };
     let (whole, weights) = (settings(store, params, observer)?, network(store, &job)?);
     let mut player = Player::new(whole, params.cards.clone(), params.seed, job, &weights)?;
-    observer.plays(player.job());
+    observer.plays(&player.job);
     loop {
         if let Some((newer, job)) = Job::newest_after(store, number, &mut warn)? {
             number = newer;
             player.take_up(job, |job| network(store, job))?;
-            observer.plays(player.job());
+            observer.plays(&player.job);
         }
-        if player.job().finished {
+        if player.job.finished {
             if !params.stay {
                 return Ok(WorkerSummary { finished: true, ..so_far });
             }
@@ -177,7 +177,7 @@ fn first_job(
 }
 
 fn settings(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<TrainConfig, TrainError> {
-    let missing = || TrainError::RunFile { file: store.name("run.json"), problem: "not found".to_owned() };
+    let missing = || unreadable(store, "not found".to_owned());
     let mut config = configuration(store)?.ok_or_else(missing)?;
     if let Some(device) = &params.device {
         config.run.device = device.clone();

@@ -11,7 +11,7 @@ use crate::{TrainConfig, TrainError};
 pub(crate) struct Player {
     whole: TrainConfig,
     cards: Cards,
-    job: Job,
+    pub(crate) job: Job,
     config: TrainConfig,
     fleet: Fleet,
     make_evaluator: EvaluatorFactory,
@@ -19,9 +19,6 @@ pub(crate) struct Player {
 
 impl Player {
     /// Begins to play by this job with its network. The seed of the games is unique within the run.
-    ///
-    /// # Errors
-    /// When the device cannot be opened or does not evaluate the network.
     pub(crate) fn new(
         whole: TrainConfig,
         cards: Cards,
@@ -35,15 +32,8 @@ impl Player {
         Ok(Player { whole, cards, job, config, fleet, make_evaluator })
     }
 
-    pub(crate) fn job(&self) -> &Job {
-        &self.job
-    }
-
     /// Goes on by another job. `weights` is asked for its network if that is another one. Games in flight keep their
     /// rules if the stage is another one.
-    ///
-    /// # Errors
-    /// As [`Player::new`], and the errors of `weights`.
     pub(crate) fn take_up(
         &mut self,
         job: Job,
@@ -63,9 +53,6 @@ impl Player {
     }
 
     /// Plays until `control` stops it, and returns the finished games.
-    ///
-    /// # Errors
-    /// When the network cannot be evaluated.
     pub(crate) fn play(&mut self, control: &mut dyn FleetControl) -> Result<Upload, TrainError> {
         self.fleet.adapt(&self.job.adaptation);
         let Job { playouts, checkpoint, generation, .. } = &self.job;

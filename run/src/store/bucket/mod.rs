@@ -162,7 +162,7 @@ impl Bucket {
                 Ok(Some(value)) => return Ok(Answer::Done(value)),
                 Ok(None) => return Ok(Answer::NotFound),
                 Err(Failure::AlreadyThere) => {
-                    return Ok(Answer::AlreadyThere { maybe_ours: attempts.any_failed() });
+                    return Ok(Answer::AlreadyThere { maybe_ours: attempts.failures > 0 });
                 }
                 Err(Failure::Passing(problem)) => self.pause(what, &mut attempts, problem)?,
             }
@@ -250,7 +250,7 @@ impl Bucket {
             Some(pause) => self.wait(what, Duration::ZERO, async { tokio::time::sleep(pause).await }),
             None => Err(self.failed(format!(
                 "{what} did not succeed for {} s, everything written earlier is unharmed; the last answer was: {problem}",
-                attempts.elapsed().as_secs()
+                attempts.began.elapsed().as_secs()
             ))),
         }
     }

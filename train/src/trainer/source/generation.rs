@@ -75,7 +75,7 @@ impl Generation<'_> {
 
     /// Reports the progress of the fleet, with the games taken in and `more` games and plies that wait to be.
     pub(super) fn report(&self, fleet: &FleetProgress, (games, plies): (u64, u64)) {
-        let (games, plies) = (games + self.uploads.games(), plies + self.uploads.plies());
+        let (games, plies) = (games + self.uploads.games, plies + self.uploads.plies);
         let progress = FleetProgress {
             done: (fleet.done + plies as f64 / self.quota.max(1) as f64).min(1.0),
             games: fleet.games + games,

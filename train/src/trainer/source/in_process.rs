@@ -68,9 +68,6 @@ pub(in crate::trainer) struct InProcess {
 
 impl InProcess {
     /// Starts the worker, which waits for its first order. The seed is unique within the run.
-    ///
-    /// # Errors
-    /// When the system starts no thread.
     pub(in crate::trainer) fn start(mut whole: TrainConfig, cards: Cards, seed: u64) -> Result<InProcess, TrainError> {
         // A thread takes a whole batch of games. The number of games changes the results, but so does timing.
         let busy = BATCH_GAMES * threads(&whole);
@@ -173,7 +170,7 @@ impl GameSource for InProcess {
             }
             generation.look()?;
             let waiting = self.waiting_plies();
-            let plies = generation.uploads.plies() + waiting;
+            let plies = generation.uploads.plies + waiting;
             // When only the time to train on them is left, the worker's finished games are received first.
             let is_up = generation.is_time_up(plies + self.finished);
             let has_enough = (is_up && self.finished == 0) || (plies > 0 && plies >= quota);

@@ -43,7 +43,7 @@ impl FleetControl for Turn<'_, '_> {
     fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
         let generation = &mut *self.generation;
         generation.look()?;
-        let uploaded = generation.uploads.plies();
+        let uploaded = generation.uploads.plies;
         let plies = progress.training_plies + uploaded;
         self.has_enough |= generation.is_time_up(plies) || (uploaded > 0 && plies >= generation.quota);
         generation.report(progress, (0, 0));

@@ -28,8 +28,9 @@ pub(in crate::trainer) struct Uploads {
     /// Keys already read or taken over, including damaged uploads and uploads of known games.
     seen: BTreeSet<String>,
     uploads: Vec<Upload>,
-    plies: u64,
-    games: u64,
+    /// Training plies and games taken in.
+    pub(super) plies: u64,
+    pub(super) games: u64,
     looked: Option<Instant>,
 }
 
@@ -78,14 +79,6 @@ impl Uploads {
     /// Passes over this key, whose upload is or will be taken in.
     pub(super) fn pass_over(&mut self, key: String) {
         self.seen.insert(key);
-    }
-
-    pub(super) fn plies(&self) -> u64 {
-        self.plies
-    }
-
-    pub(super) fn games(&self) -> u64 {
-        self.games
     }
 
     /// The uploads, and the keys to remove once their games are recorded.
