@@ -184,14 +184,15 @@ fn damaged(kind: Kind, file: &str, problem: impl std::fmt::Display) -> RecordErr
 /// Checks the header and returns the payload.
 fn open_envelope<'a>(kind: Kind, file: &str, bytes: &'a [u8]) -> Result<&'a [u8], RecordError> {
     let file = || file.to_string();
+    let cut_off = |expected: u64| {
+        let found = bytes.len() as u64;
+        Err(RecordError::Truncated { file: file(), what: kind.name, found, expected })
+    };
     let start = &bytes[..bytes.len().min(kind.magic.len())];
     if !kind.magic.starts_with(start) {
         return Err(RecordError::Foreign { file: file(), what: kind.name, found: describe_start(start) });
     }
-    let Some((header, payload)) = bytes.split_at_checked(HEADER) else {
-        let expected = HEADER as u64;
-        return Err(RecordError::Truncated { file: file(), what: kind.name, found: bytes.len() as u64, expected });
-    };
+    let Some((header, payload)) = bytes.split_at_checked(HEADER) else { return cut_off(HEADER as u64) };
     let version = u32::from_le_bytes(field(header, 8));
     if !(1..=kind.version).contains(&version) {
         return Err(RecordError::Version { file: file(), what: kind.name, found: version, newest: kind.version });
@@ -199,8 +200,7 @@ fn open_envelope<'a>(kind: Kind, file: &str, bytes: &'a [u8]) -> Result<&'a [u8]
     let length = u64::from_le_bytes(field(header, 12));
     let found = payload.len() as u64;
     if found < length {
-        let expected = length.saturating_add(HEADER as u64);
-        return Err(RecordError::Truncated { file: file(), what: kind.name, found: bytes.len() as u64, expected });
+        return cut_off(length.saturating_add(HEADER as u64));
     }
     if found > length {
         return Err(RecordError::Trailing { file: file(), what: kind.name, extra: found - length });

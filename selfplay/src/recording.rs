@@ -64,7 +64,8 @@ pub fn record_games(
     while summary.games < params.games {
         // An earlier call with more games may have begun games beyond this number; they are finished.
         let until = params.games.min(file.first_game + params.games_per_file.max(1)).max(fleet.games_begun());
-        let mut saver = Saver::new(store, &mut *control, file, params.save_every);
+        let every = params.save_every;
+        let mut saver = Saver { store, inner: &mut *control, file, every, due: Instant::now() + every };
         let played = fleet.run(Quota::Games(until), params.playouts, params.checkpoint_id, make_evaluator, &mut saver);
         let generation = match played {
             Ok(generation) => generation,
@@ -177,12 +178,6 @@ struct Saver<'a> {
     file: File,
     every: Duration,
     due: Instant,
-}
-
-impl<'a> Saver<'a> {
-    fn new(store: &'a Store, inner: &'a mut dyn FleetControl, file: File, every: Duration) -> Saver<'a> {
-        Saver { store, inner, file, every, due: Instant::now() + every }
-    }
 }
 
 impl FleetControl for Saver<'_> {

@@ -22,6 +22,9 @@ use crate::{TrainConfig, TrainError};
 use hnefi_run::LossValues;
 use hnefi_run::sample::{Sampler, ValueTarget};
 
+/// Number of steps over which the displayed losses are averaged.
+const RECENT: u64 = 50;
+
 /// The result of imitation learning.
 #[derive(Clone, Debug)]
 pub struct Imitation {
@@ -58,7 +61,14 @@ pub fn imitate(
         return Err(TrainError::NothingToLearn { games: games.len() });
     }
     let train = &config.train;
-    let (mut learner, parent) = beginner(config, devices, origin)?;
+    let (network, parent) = match origin {
+        None => (Network::fresh(&config.network, config.run.seed, &Device::flex()), None),
+        Some(path) => {
+            let Ancestor { network, id, .. } = ancestor(path, config)?;
+            (network, Some(id))
+        }
+    };
+    let mut learner = Learner::new(&network, devices, LearnerParams::from(train))?;
     let steps = ((sampler.plies() as f64 * epochs / train.batch as f64).ceil() as u64).max(1);
     let (mut recent, mut last) = (StepMeans::default(), StepMeans::default());
     let stop = std::cell::Cell::new(false);
@@ -96,23 +106,4 @@ pub fn imitate(
     };
     let checkpoint = learner.average().checkpoint(card)?;
     Ok(Imitation { checkpoint, plies: sampler.plies(), losses: last.losses(), entropy: last.entropy() })
-}
-
-/// Number of steps over which the displayed losses are averaged.
-const RECENT: u64 = 50;
-
-fn beginner(
-    config: &TrainConfig,
-    devices: &[TrainingDevice],
-    origin: Option<&Path>,
-) -> Result<(Learner, Option<String>), TrainError> {
-    let params = LearnerParams::from(&config.train);
-    let (network, parent) = match origin {
-        None => (Network::fresh(&config.network, config.run.seed, &Device::flex()), None),
-        Some(path) => {
-            let Ancestor { network, id, .. } = ancestor(path, config)?;
-            (network, Some(id))
-        }
-    };
-    Ok((Learner::new(&network, devices, params)?, parent))
 }

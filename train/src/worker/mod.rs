@@ -115,7 +115,15 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
             observer.warning(text);
         }
     };
-    let Some((mut number, job)) = first_job(store, observer, &mut warn)? else { return Ok(so_far) };
+    let (mut number, job) = loop {
+        if let Some(found) = Job::newest_after(store, 0, &mut warn)? {
+            break found;
+        }
+        observer.waits(&format!("{}: no trainer has begun yet", store.place()));
+        if !pause(LOOK, observer) {
+            return Ok(so_far);
+        }
+    };
     let (whole, weights) = (settings(store, params, observer)?, network(store, &job)?);
     let mut player = Player::new(whole, params.cards.clone(), params.seed, job, &weights)?;
     observer.plays(&player.job);
@@ -157,23 +165,6 @@ fn network(store: &Store, job: &Job) -> Result<Weights, TrainError> {
     }
     let problem = format!("its id is {}; the trainer announced {}", checkpoint.card.id, job.checkpoint);
     Err(TrainError::State { object: format!("checkpoint {} of {}", job.generation, store.place()), problem })
-}
-
-/// Waits for the first job of a run; `None` if the observer stopped it.
-fn first_job(
-    store: &Store,
-    observer: &dyn WorkerObserver,
-    warn: &mut dyn FnMut(&str),
-) -> Result<Option<(u32, Job)>, TrainError> {
-    loop {
-        if let Some(found) = Job::newest_after(store, 0, warn)? {
-            return Ok(Some(found));
-        }
-        observer.waits(&format!("{}: no trainer has begun yet", store.place()));
-        if !pause(LOOK, observer) {
-            return Ok(None);
-        }
-    }
 }
 
 fn settings(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<TrainConfig, TrainError> {
