@@ -135,7 +135,7 @@ fn played(network: &Network) -> GameRecord {
     };
     let make = Devices::cpu().evaluators(&network.weights().unwrap(), Precision::F32.into()).expect("the CPU");
     let mut fleet = Fleet::new(&config, &SearchConfig::default(), 1).with_threads(1);
-    let generation = fleet.run(Quota::Games(24), 2, "probe", &|| Ok(make()), &mut Uncontrolled).expect("games");
+    let generation = fleet.run(Quota::Games(24), 2, "probe", &*make, &mut Uncontrolled).expect("games");
     let long = |game: &GameRecord| game.plies.len() >= 60;
     let game = generation.games.into_iter().find(long).expect("one game of 24 lasts");
     assert_eq!(game.rules.ply_cap, 150);

@@ -1,7 +1,7 @@
 //! Games in flight, and games that a worker brings.
 
 use hnefi_engine::Preset;
-use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
+use hnefi_inference::{Evaluator, UniformEvaluator};
 use hnefi_run::codec::{SNAPSHOT, UPLOAD};
 use hnefi_run::config::{RulesetShare, SelfPlayConfig};
 use hnefi_run::store::StoreError;
@@ -18,8 +18,8 @@ fn config() -> SelfPlayConfig {
     SelfPlayConfig { games_in_flight: 32, rulesets, ..SelfPlayConfig::default() }
 }
 
-fn uniform() -> Result<Box<dyn Evaluator>, EvalError> {
-    Ok(Box::new(UniformEvaluator))
+fn uniform() -> Box<dyn Evaluator> {
+    Box::new(UniformEvaluator)
 }
 
 /// Lets a fleet play until it has reported once.

@@ -172,6 +172,22 @@ impl PlyRecord {
 }
 
 impl GameRecord {
+    /// A game that begins at the standard start of its rules, between players without names or handicap.
+    pub fn new(seed: u64, game: u64, rules: Rules) -> GameRecord {
+        GameRecord {
+            game,
+            seed,
+            rules,
+            start: None,
+            players: [String::new(), String::new()],
+            handicap: Handicap::NONE,
+            plies: Vec::new(),
+            outcome: None,
+            resigned: None,
+            would_have_resigned: None,
+        }
+    }
+
     /// How the game ended, on the board or by resignation; `None` for an unfinished game.
     pub fn ending(&self) -> Option<Ending> {
         self.resigned.map(Ending::Resigned).or_else(|| self.outcome.map(Ending::Board))

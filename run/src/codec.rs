@@ -40,7 +40,6 @@ pub const SNAPSHOT: Kind = Kind { magic: *b"HNEFIFLT", version: 1, name: "fleet 
 /// Games that a worker uploads.
 pub const UPLOAD: Kind = Kind { magic: *b"HNEFIUPL", version: 1, name: "worker's game file" };
 
-/// Bytes before the payload.
 const HEADER: usize = 24;
 
 /// zstd's default level; higher levels hardly shrink game records.
@@ -185,14 +184,15 @@ fn damaged(kind: Kind, file: &str, problem: impl std::fmt::Display) -> RecordErr
 /// Checks the header and returns the payload.
 fn open_envelope<'a>(kind: Kind, file: &str, bytes: &'a [u8]) -> Result<&'a [u8], RecordError> {
     let file = || file.to_string();
+    let cut_off = |expected: u64| {
+        let found = bytes.len() as u64;
+        Err(RecordError::Truncated { file: file(), what: kind.name, found, expected })
+    };
     let start = &bytes[..bytes.len().min(kind.magic.len())];
     if !kind.magic.starts_with(start) {
         return Err(RecordError::Foreign { file: file(), what: kind.name, found: describe_start(start) });
     }
-    let Some((header, payload)) = bytes.split_at_checked(HEADER) else {
-        let expected = HEADER as u64;
-        return Err(RecordError::Truncated { file: file(), what: kind.name, found: bytes.len() as u64, expected });
-    };
+    let Some((header, payload)) = bytes.split_at_checked(HEADER) else { return cut_off(HEADER as u64) };
     let version = u32::from_le_bytes(field(header, 8));
     if !(1..=kind.version).contains(&version) {
         return Err(RecordError::Version { file: file(), what: kind.name, found: version, newest: kind.version });
@@ -200,8 +200,7 @@ fn open_envelope<'a>(kind: Kind, file: &str, bytes: &'a [u8]) -> Result<&'a [u8]
     let length = u64::from_le_bytes(field(header, 12));
     let found = payload.len() as u64;
     if found < length {
-        let expected = length.saturating_add(HEADER as u64);
-        return Err(RecordError::Truncated { file: file(), what: kind.name, found: bytes.len() as u64, expected });
+        return cut_off(length.saturating_add(HEADER as u64));
     }
     if found > length {
         return Err(RecordError::Trailing { file: file(), what: kind.name, extra: found - length });
@@ -218,7 +217,6 @@ fn field<const N: usize>(header: &[u8], offset: usize) -> [u8; N] {
     std::array::from_fn(|index| header[offset + index])
 }
 
-/// Describes the first bytes of a foreign file.
 fn describe_start(start: &[u8]) -> String {
     match [GAMES, SNAPSHOT, UPLOAD].iter().find(|known| known.magic == start) {
         Some(known) => format!("a {}", known.name),
@@ -275,7 +273,6 @@ fn parse<T: DeserializeOwned>(plain: &[u8]) -> Result<(T, usize), DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hnefi_inference::Handicap;
 
     #[test]
     fn data_of_every_size_passes_its_limit() {
@@ -293,7 +290,6 @@ mod tests {
         decode::<T>(NOTE, "a.note", bytes).unwrap_err().to_string()
     }
 
-    /// An envelope whose header is right, around any payload.
     fn envelope(payload: &[u8]) -> Vec<u8> {
         let mut bytes = b"HNEFINOT".to_vec();
         bytes.extend(2u32.to_le_bytes());
@@ -358,7 +354,6 @@ mod tests {
         assert!(message::<String>(&envelope(&bomb)).ends_with(&format!("unpacks to more than {ALWAYS_ALLOWED} bytes")));
     }
 
-    /// A file of games around this data.
     fn games(plain: &[u8]) -> Vec<u8> {
         let mut bytes = envelope(&zstd::bulk::compress(plain, 1).unwrap());
         bytes[..8].copy_from_slice(&GAMES.magic);
@@ -383,18 +378,7 @@ mod tests {
 
     /// Beginning of a file that says it holds one game, and of that game up to its plies.
     fn begun() -> Vec<u8> {
-        let game = GameRecord {
-            game: 0,
-            seed: 0,
-            rules: hnefi_engine::Preset::Brandubh.rules(),
-            start: None,
-            players: Default::default(),
-            handicap: Handicap::NONE,
-            plies: Vec::new(),
-            outcome: None,
-            resigned: None,
-            would_have_resigned: None,
-        };
+        let game = GameRecord::new(0, 0, hnefi_engine::Preset::Brandubh.rules());
         let whole = bincode::serde::encode_to_vec(vec![game], bincode::config::standard()).unwrap();
         // The number of plies and three options that are not there.
         whole[..whole.len() - 4].to_vec()

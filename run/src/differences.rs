@@ -1,36 +1,25 @@
 //! What a run began with, compared with what is asked of it later.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+
+use crate::flat;
 
 /// The keys on which two JSON objects differ, each with both values: `train.batch is 256 there and 128 here`. Keys for
 /// whose path, such as `config.train.batch`, `passes_over` holds are not compared.
 pub fn differences(found: &Value, wanted: &Value, passes_over: &dyn Fn(&str) -> bool) -> Vec<String> {
-    fn compare(path: &str, values: [&Value; 2], passes_over: &dyn Fn(&str) -> bool, differences: &mut Vec<String>) {
-        if passes_over(path) {
-            return;
-        }
-        let [Value::Object(there), Value::Object(here)] = values else {
-            if values[0] != values[1] {
-                // Users know the keys of a configuration without its own.
-                let key = path.strip_prefix("config.").unwrap_or(path);
-                let [there, here] = values.map(shown);
-                differences.push(format!("{key} is {there} there and {here} here"));
-            }
-            return;
-        };
-        for key in there.keys().chain(here.keys()).collect::<BTreeSet<_>>() {
-            let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            let values = [there, here].map(|object| object.get(key).unwrap_or(&Value::Null));
-            compare(&inner, values, passes_over, differences);
-        }
-    }
-    let mut differences = Vec::new();
-    compare("", [found, wanted], passes_over, &mut differences);
-    differences
-}
-
-fn shown(value: &Value) -> String {
-    if value.is_null() { "absent".to_owned() } else { value.to_string() }
+    let (found, wanted) = (flat(found), flat(wanted));
+    let keys: BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
+    // What is null is as absent.
+    let value =
+        |values: &BTreeMap<String, Value>, path: &str| values.get(path).filter(|value| !value.is_null()).cloned();
+    let told = |path: &String| {
+        let values = [&found, &wanted].map(|values| value(values, path));
+        let [there, here] = values.each_ref().map(|value| value.as_ref().map_or("absent".to_owned(), Value::to_string));
+        // Users know the keys of a configuration without its own.
+        let key = path.strip_prefix("config.").unwrap_or(path);
+        (values[0] != values[1] && !passes_over(path)).then(|| format!("{key} is {there} there and {here} here"))
+    };
+    keys.into_iter().filter_map(told).collect()
 }

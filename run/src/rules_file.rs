@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use hnefi_engine::{NamedRules, Preset, Rules, RulesRecord};
+use hnefi_inference::file;
 use hnefi_inference::names::{self, BadRules};
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
-/// The most bytes of a file of rules.
 const LARGEST_FILE: u64 = 1 << 20;
 
 /// The rules that a text names: a published ruleset, a rules record, or a file. A file that ends in `.toml` holds rule
@@ -23,20 +23,12 @@ pub fn named_rules(text: &str) -> Result<NamedRules, BadRules> {
         return names::ruleset(text);
     }
     let told = |problem: String| BadRules(format!("{text}: {problem}"));
-    let bytes = read(path).map_err(told)?;
+    let text = file::read_text(path, LARGEST_FILE).map_err(|error| told(error.to_string()))?;
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
-        return options(&bytes).map_err(told);
+        return options(&text).map_err(told);
     }
-    let record: String = bytes.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line} ")).collect();
+    let record: String = text.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line} ")).collect();
     names::ruleset(record.trim()).map_err(|BadRules(problem)| told(problem))
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if size > LARGEST_FILE {
-        return Err(format!("{size} bytes; expected a file of rules, of at most {LARGEST_FILE}"));
-    }
-    std::fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
 /// The options of a TOML text over those of its ruleset.
@@ -66,7 +58,6 @@ fn options(text: &str) -> Result<NamedRules, String> {
     }
 }
 
-/// Reads rules as [`named_rules`] does.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NamedRules, D::Error> {
     named_rules(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }

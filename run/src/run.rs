@@ -8,12 +8,11 @@ use hnefi_inference::{CARD_FILE, Card, Checkpoint, json};
 use serde::de::DeserializeOwned;
 
 use crate::store::{
-    Access, Location, RetryPolicy, Store, StoreError, checkpoint_key, checkpoint_number, games_key, games_number,
-    job_key, job_number, metrics_key, metrics_number, read_checkpoint, trainer_key, trainer_number,
+    Access, Location, RetryPolicy, Store, StoreError, checkpoint_key, games_key, games_number, job_key, job_number,
+    metrics_key, metrics_number, read_checkpoint, trainer_key, trainer_number,
 };
 use crate::{GameRecord, GenerationMetrics, ReadError, decode_games};
 
-/// The object with the configuration.
 const CONFIGURATION: &str = "run.json";
 
 /// The most generations whose metrics one call returns.
@@ -88,7 +87,7 @@ impl Run {
     /// # Errors
     /// When the store cannot be read.
     pub fn machine(&self) -> Result<Option<String>, StoreError> {
-        let newest = self.numbers("trainer/", trainer_number)?.pop();
+        let newest = self.store.numbers("trainer/", trainer_number)?.pop();
         let entry: Option<serde_json::Value> = newest.and_then(|number| self.json(&trainer_key(number)));
         Ok(entry.and_then(|entry| Some(entry["machine"].as_str().filter(|text| !text.is_empty())?.to_owned())))
     }
@@ -100,7 +99,7 @@ impl Run {
     /// # Errors
     /// When the store cannot be read.
     pub fn metrics(&self, after: u32) -> Result<Vec<GenerationMetrics>, StoreError> {
-        let numbers = self.numbers("metrics/", metrics_number)?.into_iter().filter(|&number| number > after);
+        let numbers = self.store.numbers("metrics/", metrics_number)?.into_iter().filter(|&number| number > after);
         let read = |number: u32| {
             let metrics: GenerationMetrics = self.json(&metrics_key(number))?;
             (metrics.generation == number && metrics.check().is_ok()).then_some(metrics)
@@ -113,7 +112,7 @@ impl Run {
     /// # Errors
     /// When the store cannot be read.
     pub fn is_finished(&self) -> Result<bool, StoreError> {
-        let newest = self.numbers("jobs/", job_number)?.pop();
+        let newest = self.store.numbers("jobs/", job_number)?.pop();
         let job: Option<serde_json::Value> = newest.and_then(|number| self.json(&job_key(number)));
         Ok(job.is_some_and(|job| job["finished"] == true))
     }
@@ -123,7 +122,7 @@ impl Run {
     /// # Errors
     /// When the store cannot be read.
     pub fn checkpoints(&self) -> Result<Vec<u32>, StoreError> {
-        self.numbers("checkpoints/", |key| checkpoint_number(key).filter(|_| key.ends_with(CARD_FILE)))
+        self.store.checkpoints()
     }
 
     /// The card of a generation's checkpoint; `None` if it is missing or damaged.
@@ -151,7 +150,7 @@ impl Run {
     /// # Errors
     /// When the store cannot be read.
     pub fn generations(&self) -> Result<Vec<u32>, StoreError> {
-        self.numbers("games/", games_number)
+        self.store.numbers("games/", games_number)
     }
 
     /// A generation's games.
@@ -169,14 +168,6 @@ impl Run {
     /// When the store cannot be read.
     pub fn matches_played(&self) -> Result<usize, StoreError> {
         Ok(self.store.list("ladder/")?.iter().filter(|key| key.ends_with(".json")).count())
-    }
-
-    /// The numbers in the keys under a prefix, in ascending order without duplicates.
-    fn numbers(&self, prefix: &str, number: impl Fn(&str) -> Option<u32>) -> Result<Vec<u32>, StoreError> {
-        let mut numbers: Vec<u32> = self.store.list(prefix)?.iter().filter_map(|key| number(key)).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        Ok(numbers)
     }
 
     /// Decodes a JSON object; `None` if it is missing or damaged.
@@ -208,7 +199,6 @@ pub fn flat(value: &serde_json::Value) -> BTreeMap<String, serde_json::Value> {
     found
 }
 
-/// The last part of a path.
 fn last_part(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -193,9 +193,6 @@ fn walk(file: &[u8], games: &[GameRecord]) -> Vec<String> {
 fn tiny_game() -> GameRecord {
     let mv = |from, to| Move::new(Square::new(from), Square::new(to));
     GameRecord {
-        game: 7,
-        seed: 2026,
-        rules: hnefi_engine::Rules { ply_cap: 150, ..Preset::Brandubh.rules() },
         start: Some("3a3/3a3/3d3/aad1daa/3d3/k2a3/7 d".to_string()),
         players: ["a1".to_string(), "d2".to_string()],
         handicap: Handicap { doublings: 0.5, blunders: -0.25 },
@@ -208,8 +205,7 @@ fn tiny_game() -> GameRecord {
             trains: true,
         }],
         outcome: Some(Outcome::Win { side: Side::Defenders, reason: Reason::KingEscaped }),
-        resigned: None,
-        would_have_resigned: None,
+        ..GameRecord::new(2026, 7, hnefi_engine::Rules { ply_cap: 150, ..Preset::Brandubh.rules() })
     }
 }
 

@@ -6,7 +6,7 @@ use std::panic::catch_unwind;
 
 use hnefi_engine::{Move, Outcome, Position, Preset, Reason, Side, Square};
 use hnefi_inference::Wdl;
-use hnefi_run::store::{Store, games_key, read_games, read_run_games};
+use hnefi_run::store::read_games;
 use hnefi_run::{GameRecord, PlyRecord, RecordError, decode_games, encode_games};
 use hnefi_search::rng_for;
 use played::{below, random_game};
@@ -130,31 +130,6 @@ fn hostile_contents_never_panic() {
         refused += usize::from(!survived.expect("no panic"));
     }
     assert!(refused > 1000, "{refused} refused");
-}
-
-#[test]
-fn a_run_with_damaged_files_gives_the_others() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open_or_create(dir.path()).unwrap();
-    let whole = encode_games(&games(5, 4));
-    let mut broken = whole.clone();
-    broken[whole.len() / 2] ^= 0x10;
-    store.create(&games_key(1), &whole).unwrap();
-    store.create(&games_key(2), &broken).unwrap();
-    store.create(&games_key(3), &whole[..whole.len() - 9]).unwrap();
-    store.create(&games_key(4), b"PK\x03\x04 something else altogether").unwrap();
-    store.create(&games_key(5), &encode_games(&games(6, 2))).unwrap();
-    let (read, skipped) = read_run_games(&store).unwrap();
-    assert_eq!(read.iter().map(|(generation, games)| (*generation, games.len())).collect::<Vec<_>>(), [(1, 4), (5, 2)]);
-    let texts: Vec<String> = skipped.iter().map(ToString::to_string).collect();
-    for (text, (key, problem)) in texts.iter().zip([
-        ("games/000002.hgames", "the file is damaged"),
-        ("games/000003.hgames", "the file was cut off"),
-        ("games/000004.hgames", "expected a game record file"),
-    ]) {
-        assert!(text.starts_with("skipped ") && text.contains(key) && text.contains(problem), "{text}");
-    }
-    assert_eq!(texts.len(), 3);
 }
 
 #[test]

@@ -29,37 +29,27 @@ const STEP_BLUNDERS: f32 = 0.1;
 /// Fewest playouts of a search that gives a policy target.
 const FEWEST: u32 = 2;
 
-/// Upper limits of the handicaps; 0 switches a handicap off.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Limits {
-    pub(super) doublings: f32,
-    pub(super) blunders: f32,
-}
-
 /// The handicap of each ruleset that has finished games.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Balance(Vec<(NamedRules, Handicap)>);
 
 impl Balance {
-    /// The handicap under these rules.
     pub(super) fn of(&self, rules: &Rules) -> Handicap {
         self.0.iter().find(|(known, _)| known.covers(rules)).map(|&(_, handicap)| handicap).unwrap_or_default()
     }
 
-    /// All rulesets with their handicaps.
     pub(super) fn all(&self) -> Vec<(NamedRules, Handicap)> {
         self.0.clone()
     }
 
-    /// Clamps the handicaps to new limits.
-    pub(super) fn restrict(&mut self, limits: Limits) {
+    pub(super) fn restrict(&mut self, limits: Handicap) {
         for (_, handicap) in &mut self.0 {
             restrict(handicap, limits);
         }
     }
 
     /// Adapts the handicaps to the finished games of a generation.
-    pub(super) fn observe(&mut self, games: &[GameRecord], limits: Limits) {
+    pub(super) fn observe(&mut self, games: &[GameRecord], limits: Handicap) {
         let mut played: Vec<NamedRules> = Vec::new();
         for game in games {
             if !played.iter().any(|rules| rules.covers(&game.rules)) {
@@ -92,14 +82,14 @@ impl Balance {
 }
 
 /// Moves the handicap in favour of the side that scored less; `score` is the attackers' mean score, 0 to 1.
-fn adapt(handicap: &mut Handicap, score: f32, limits: Limits) {
+fn adapt(handicap: &mut Handicap, score: f32, limits: Handicap) {
     let towards = 2.0 * (0.5 - score);
     handicap.doublings += STEP_DOUBLINGS * towards;
     handicap.blunders += STEP_BLUNDERS * towards;
     restrict(handicap, limits);
 }
 
-fn restrict(handicap: &mut Handicap, limits: Limits) {
+fn restrict(handicap: &mut Handicap, limits: Handicap) {
     handicap.doublings = handicap.doublings.clamp(-limits.doublings, limits.doublings);
     handicap.blunders = handicap.blunders.clamp(-limits.blunders, limits.blunders);
 }
@@ -116,20 +106,13 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { doublings: 4.0, blunders: 0.75 };
+    const LIMITS: Handicap = Handicap { doublings: 4.0, blunders: 0.75 };
 
     fn games(preset: Preset, attackers: usize, defenders: usize) -> Vec<GameRecord> {
         let game = |winner| GameRecord {
-            game: 0,
-            seed: 0,
-            rules: Rules { ply_cap: 150, ..preset.rules() },
-            start: None,
-            players: [String::new(), String::new()],
             handicap: Handicap { doublings: 1.0, blunders: 0.1 },
-            plies: Vec::new(),
             outcome: Some(Outcome::Win { side: winner, reason: Reason::KingCaptured }),
-            resigned: None,
-            would_have_resigned: None,
+            ..GameRecord::new(0, 0, Rules { ply_cap: 150, ..preset.rules() })
         };
         let wins = |side, count| std::iter::repeat_n(game(side), count);
         wins(Side::Attackers, attackers).chain(wins(Side::Defenders, defenders)).collect()
@@ -167,9 +150,9 @@ mod tests {
             balance.observe(&games(Preset::Brandubh, 0, 4), LIMITS);
         }
         assert_eq!(brandubh(&balance), Handicap { doublings: 2.0, blunders: 0.4 });
-        balance.restrict(Limits { doublings: 3.0, blunders: 0.25 });
+        balance.restrict(Handicap { doublings: 3.0, blunders: 0.25 });
         assert_eq!(brandubh(&balance), Handicap { doublings: 2.0, blunders: 0.25 });
-        balance.restrict(Limits::default());
+        balance.restrict(Handicap::NONE);
         assert_eq!(brandubh(&balance), Handicap::default());
     }
 
@@ -188,7 +171,7 @@ mod tests {
     #[test]
     fn a_limit_of_nothing_changes_nothing() {
         let mut balance = Balance::default();
-        balance.observe(&games(Preset::Brandubh, 0, 4), Limits { doublings: 0.0, blunders: 0.0 });
+        balance.observe(&games(Preset::Brandubh, 0, 4), Handicap { doublings: 0.0, blunders: 0.0 });
         assert_eq!(brandubh(&balance), Handicap::default());
         balance.observe(&[], LIMITS);
         assert_eq!(brandubh(&balance), Handicap::default());

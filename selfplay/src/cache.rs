@@ -15,7 +15,6 @@ const MEAN_MOVES: usize = 80;
 
 /// The evaluations of one network.
 pub(super) struct EvaluationCache {
-    /// Id of the network's checkpoint.
     checkpoint: String,
     /// The number of slots is a power of two.
     slots: Vec<Option<Slot>>,
@@ -44,7 +43,6 @@ impl EvaluationCache {
         }
     }
 
-    /// Clears the cache if it holds another network's evaluations.
     pub(super) fn serve(&mut self, checkpoint: &str) {
         if self.checkpoint != checkpoint {
             checkpoint.clone_into(&mut self.checkpoint);
@@ -63,7 +61,6 @@ impl EvaluationCache {
         Some((&slot.evaluation, &self.ring[begin..begin + moves]))
     }
 
-    /// Stores an evaluation with its priors.
     pub(super) fn put(&mut self, key: u64, evaluation: &Evaluation, priors: &[f32]) {
         let size = self.ring.len();
         if priors.len() > size {

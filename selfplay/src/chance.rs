@@ -9,19 +9,14 @@ use hnefi_search::{Rng, rng_for};
 /// belonged to removed features.)
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Purpose {
-    /// Which ruleset a game has.
     Ruleset = 1,
-    /// How many plies a game's opening has.
     OpeningLength = 2,
-    /// The move of an opening ply.
     OpeningMove = 3,
-    /// Noise in a search.
     SearchNoise = 4,
     /// Whether a game verifies the resignation rule.
     Verification = 5,
     /// Whether a move is random, and which one.
     Blunder = 8,
-    /// Whether a game is between equals.
     Equals = 14,
 }
 

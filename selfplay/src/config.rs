@@ -1,10 +1,9 @@
 //! Search settings, handicap limits and rulesets from a run's configuration.
 
 use hnefi_engine::{Preset, Rules};
+use hnefi_inference::Handicap;
 use hnefi_run::config::{SearchSection, SelfPlayConfig};
 use hnefi_search::{RootKind, SearchConfig};
-
-use crate::balance::Limits;
 
 /// The search settings of self-play.
 pub fn search_config(section: &SearchSection) -> SearchConfig {
@@ -12,9 +11,9 @@ pub fn search_config(section: &SearchSection) -> SearchConfig {
     SearchConfig { root: RootKind::Gumbel, max_num_considered_actions, c_visit, c_scale, ..SearchConfig::default() }
 }
 
-/// The limits of the handicaps.
-pub(crate) fn limits(config: &SelfPlayConfig) -> Limits {
-    Limits { doublings: config.balance_doublings, blunders: config.blunder_share }
+/// The largest handicaps; 0 switches one off.
+pub(crate) fn limits(config: &SelfPlayConfig) -> Handicap {
+    Handicap { doublings: config.balance_doublings, blunders: config.blunder_share }
 }
 
 /// The rules, with the self-play ply cap, of the ruleset whose share contains `point` (0 to 1) when all shares are laid

@@ -31,8 +31,7 @@ pub trait FleetControl {
     ///
     /// # Errors
     /// When something cannot be read or written.
-    fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
-        let _ = progress;
+    fn go_on(&mut self, _progress: &FleetProgress) -> Result<bool, StoreError> {
         Ok(true)
     }
 
@@ -45,8 +44,7 @@ pub trait FleetControl {
     ///
     /// # Errors
     /// When it cannot be written.
-    fn save(&mut self, snapshot: FleetSnapshot) -> Result<(), StoreError> {
-        let _ = snapshot;
+    fn save(&mut self, _snapshot: FleetSnapshot) -> Result<(), StoreError> {
         Ok(())
     }
 }

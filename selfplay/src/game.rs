@@ -10,7 +10,6 @@ use super::resignation;
 use super::settings::GenerationSettings;
 use hnefi_run::{GameRecord, PlyRecord, RecordError};
 
-/// A game in flight.
 pub(super) struct Game {
     pub(super) record: GameRecord,
     pub(super) position: Position,
@@ -21,30 +20,17 @@ pub(super) struct Game {
 }
 
 impl Game {
-    /// Begins the game with this number.
     pub(super) fn begin(number: u64, settings: &GenerationSettings<'_>) -> Game {
         let seed = settings.seed;
         let rules = rules_at(settings.config, unit(&mut generator(seed, number, 0, Purpose::Ruleset)));
         let equals = unit(&mut generator(seed, number, 0, Purpose::Equals)) < f64::from(settings.config.equal_share);
-        let record = GameRecord {
-            game: number,
-            seed,
-            rules,
-            start: None,
-            players: [String::new(), String::new()],
-            handicap: if equals { Handicap::NONE } else { settings.balance.of(&rules) },
-            plies: Vec::new(),
-            outcome: None,
-            resigned: None,
-            would_have_resigned: None,
-        };
+        let handicap = if equals { Handicap::NONE } else { settings.balance.of(&rules) };
+        let record = GameRecord { handicap, ..GameRecord::new(seed, number, rules) };
         Game::new(record, Position::start(&rules), settings)
     }
 
     /// Resumes a game from a snapshot.
-    ///
-    /// # Errors
-    /// When the game breaks the rules or is over.
+    /// Resumes a game that follows the rules and is not over.
     pub(super) fn resume(record: GameRecord, settings: &GenerationSettings<'_>) -> Result<Game, RecordError> {
         record.check()?;
         if record.is_finished() {

@@ -22,20 +22,18 @@ use hnefi_search::SearchConfig;
 /// Cached evaluations per game, enough for several searches of usual sizes.
 const CACHED_PER_GAME: usize = 128;
 
-/// A game batch.
 pub(super) struct GameBatch {
-    index: usize,
+    /// Its place in the fleet.
+    pub(super) index: usize,
     batches: usize,
     begun: u64,
     slots: Vec<GameSlot>,
     finished: Vec<GameRecord>,
-    /// Training plies in `finished`.
     finished_samples: u64,
     counters: Counters,
     evaluations: Evaluations,
     /// The queries of one step: slot, query, and key of its position.
     queries: Vec<(usize, Query, u64)>,
-    /// Cached evaluations.
     cache: EvaluationCache,
 }
 
@@ -75,7 +73,6 @@ impl GameBatch {
         Ok(())
     }
 
-    /// The state of the batch between two rounds.
     pub(super) fn state(&self) -> GameBatchState {
         GameBatchState {
             begun: self.begun,
@@ -91,12 +88,6 @@ impl GameBatch {
         (std::mem::take(&mut self.finished), std::mem::take(&mut self.counters))
     }
 
-    /// Index of the batch in the fleet.
-    pub(super) fn index(&self) -> usize {
-        self.index
-    }
-
-    /// Whether the batch has reached its part of the quota.
     pub(super) fn is_done(&self, settings: &GenerationSettings<'_>) -> bool {
         match settings.quota {
             Quota::Plies(_) => self.finished_samples >= self.share(settings),
@@ -156,10 +147,7 @@ impl GameBatch {
         }
     }
 
-    /// Plays a round. Returns `false` if `stop` was set and the round abandoned.
-    ///
-    /// # Errors
-    /// When the evaluator fails. The round is abandoned.
+    /// Plays a round. Returns `false` if `stop` was set and the round abandoned, as it also is when the evaluator fails.
     pub(super) fn play_round(
         &mut self,
         settings: &GenerationSettings<'_>,

@@ -18,11 +18,9 @@ use hnefi_search::{LeafId, ProvenResult, Search, SearchConfig, SearchReport, Sel
 
 /// The state of a slot within a round.
 enum Turn {
-    /// There is no game.
     Empty,
     /// The move will be drawn from the raw policy.
     Opening,
-    /// The search is running.
     Searching,
     /// The ply is chosen and waits for the end of the round.
     Chosen(PlyRecord),
@@ -30,13 +28,10 @@ enum Turn {
 
 /// What a slot wants evaluated.
 pub(super) enum Query {
-    /// The game's present position.
     Root,
-    /// A leaf of the search.
     Leaf(LeafId),
 }
 
-/// A game slot.
 pub(super) struct GameSlot {
     game: Option<Game>,
     search: Search,
@@ -57,17 +52,14 @@ impl GameSlot {
         }
     }
 
-    /// The game in flight.
     pub(super) fn record(&self) -> Option<&GameRecord> {
         self.game.as_ref().map(|game| &game.record)
     }
 
-    /// Begins game number `number`.
     pub(super) fn begin_game(&mut self, number: u64, settings: &GenerationSettings<'_>) {
         self.game = Some(Game::begin(number, settings));
     }
 
-    /// Resumes a game from a snapshot.
     pub(super) fn resume_game(
         &mut self,
         record: GameRecord,
@@ -77,7 +69,6 @@ impl GameSlot {
         Ok(())
     }
 
-    /// Begins the turn of the side to move.
     pub(super) fn begin_turn(&mut self, settings: &GenerationSettings<'_>) {
         let Some(game) = &mut self.game else {
             self.turn = Turn::Empty;
@@ -133,7 +124,6 @@ impl GameSlot {
         }
     }
 
-    /// Takes the evaluation and priors of a query.
     pub(super) fn answer(
         &mut self,
         query: &Query,
@@ -152,14 +142,7 @@ impl GameSlot {
         match chosen {
             Some(mv) => {
                 let wdl = evaluation.wdl;
-                self.turn = Turn::Chosen(PlyRecord {
-                    mv,
-                    policy: Vec::new(),
-                    playouts: 0,
-                    raw: wdl,
-                    searched: wdl,
-                    trains: false,
-                });
+                self.turn = Turn::Chosen(PlyRecord { raw: wdl, searched: wdl, ..PlyRecord::unsearched(mv) });
             }
             // Every move loses at once: let the search find the most stubborn one.
             None => self.begin_search(settings),
@@ -185,7 +168,6 @@ impl GameSlot {
         self.game.take().map(|game| game.record)
     }
 
-    /// The ply that a finished search has chosen.
     fn ply_of_search(&self, settings: &GenerationSettings<'_>, counters: &mut Counters) -> PlyRecord {
         let report = self.search.report();
         counters.playouts += u64::from(report.playouts);

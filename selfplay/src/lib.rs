@@ -27,7 +27,7 @@ mod statistics;
 mod threads;
 mod upload;
 
-use hnefi_inference::{EvalError, Evaluator};
+use hnefi_inference::{Evaluator, Handicap};
 
 pub use config::search_config;
 pub use control::{FleetControl, FleetProgress, Uncontrolled};
@@ -39,7 +39,7 @@ pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
 pub use upload::{Adaptation, Upload};
 
-use balance::{Balance, Limits};
+use balance::Balance;
 use game_batch::GameBatch;
 use resignation::Verification;
 use settings::GenerationSettings;
@@ -68,9 +68,7 @@ pub struct Fleet {
     batches: Vec<GameBatch>,
     verification: Verification,
     balance: Balance,
-    /// Limits of the handicaps.
-    limits: Limits,
-    /// Games of workers in this generation.
+    limits: Handicap,
     uploads: Vec<Upload>,
     threads: usize,
 }
@@ -153,7 +151,7 @@ impl Fleet {
         quota: Quota,
         playouts: u32,
         checkpoint_id: &str,
-        make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
+        make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
         control: &mut dyn FleetControl,
     ) -> Result<Generation, FleetError> {
         self.play(quota, playouts, checkpoint_id, make_evaluator, control)?;
@@ -172,7 +170,7 @@ impl Fleet {
         quota: Quota,
         playouts: u32,
         checkpoint_id: &str,
-        make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
+        make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
         control: &mut dyn FleetControl,
     ) -> Result<(), FleetError> {
         // A stage of the run may have lowered the limits.

@@ -10,13 +10,11 @@ use hnefi_engine::{Move, MoveList, Position};
 use super::chance::unit;
 use hnefi_search::Rng;
 
-/// Draws the number of opening plies of a game.
 pub(super) fn opening_plies(mean: f32, rng: &mut Rng) -> usize {
     // 1 - u is in (0, 1], so the logarithm is finite.
     (-f64::from(mean) * (1.0 - unit(rng)).ln()).round() as usize
 }
 
-/// Whether the side to move has a move that wins at once.
 pub(super) fn wins_at_once(position: &Position, moves: &[Move]) -> bool {
     let mover = position.side_to_move();
     moves.iter().any(|&mv| position.outcome_after(mv).is_some_and(|outcome| outcome.winner() == Some(mover)))
@@ -125,7 +123,6 @@ mod tests {
         assert!(tested > 100, "{tested} positions with unsafe moves");
     }
 
-    /// The same judgement by plain replay.
     fn loses_or_ends(position: &Position, mv: Move) -> bool {
         let opponent = position.side_to_move().opponent();
         let mut after = position.clone();

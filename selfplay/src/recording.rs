@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use hnefi_inference::{EvalError, Evaluator, json as checked};
+use hnefi_inference::{Evaluator, json as checked};
 use serde_json::{Value, json};
 
 use super::{Fleet, FleetControl, FleetError, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
@@ -14,7 +14,6 @@ use hnefi_run::store::{Store, StoreError, games_key, games_number, inflight_key,
 use hnefi_run::{decode_games, differences, encode_games};
 use hnefi_search::SearchConfig;
 
-/// The object with the settings of the run.
 const SETTINGS: &str = "run.json";
 
 /// What to play.
@@ -55,7 +54,7 @@ pub fn record_games(
     config: &SelfPlayConfig,
     search: &SearchConfig,
     params: &RecordingParams<'_>,
-    make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
+    make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
     control: &mut dyn FleetControl,
 ) -> Result<RecordingSummary, FleetError> {
     let config = &config.without_handicaps();
@@ -65,7 +64,8 @@ pub fn record_games(
     while summary.games < params.games {
         // An earlier call with more games may have begun games beyond this number; they are finished.
         let until = params.games.min(file.first_game + params.games_per_file.max(1)).max(fleet.games_begun());
-        let mut saver = Saver::new(store, &mut *control, file, params.save_every);
+        let every = params.save_every;
+        let mut saver = Saver { store, inner: &mut *control, file, every, due: Instant::now() + every };
         let played = fleet.run(Quota::Games(until), params.playouts, params.checkpoint_id, make_evaluator, &mut saver);
         let generation = match played {
             Ok(generation) => generation,
@@ -84,17 +84,14 @@ pub fn record_games(
     Ok(summary)
 }
 
-/// The file being filled.
 #[derive(Clone, Copy, Debug)]
 struct File {
     number: u32,
-    /// Number of its first game.
     first_game: u64,
     /// Snapshots taken while it was filled.
     saves: u32,
 }
 
-/// Resumes from where an earlier call stopped.
 fn take_up(
     store: &Store,
     config: &SelfPlayConfig,
@@ -102,21 +99,15 @@ fn take_up(
     params: &RecordingParams<'_>,
 ) -> Result<(File, Fleet), FleetError> {
     let (mut number, mut first_game, mut verified) = (1, 0, Vec::new());
-    for key in store.list("games/")? {
-        let Some(written) = games_number(&key) else { continue };
+    for written in store.numbers("games/", games_number)? {
+        let key = games_key(written);
         let games =
             decode_games(&store.name(&key), &store.get(&key)?).map_err(|problem| FleetError::NeedsGames { problem })?;
         number = written + 1;
         first_game = games.last().map_or(first_game, |game| game.game + 1);
         verified.extend(games.into_iter().filter(|game| game.would_have_resigned.is_some()));
     }
-    let mut saves: Vec<_> = store
-        .list("inflight/")?
-        .iter()
-        .filter_map(|key| inflight_number(key))
-        .filter(|save| save.0 == number)
-        .collect();
-    saves.sort_unstable();
+    let saves = store.numbers("inflight/", |key| inflight_number(key).filter(|save| save.0 == number))?;
     let mut file = File { number, first_game, saves: saves.last().map_or(0, |save| save.1) };
     // Take the newest readable snapshot. Without one the file is played again from its first game, with the same
     // result.
@@ -187,12 +178,6 @@ struct Saver<'a> {
     file: File,
     every: Duration,
     due: Instant,
-}
-
-impl<'a> Saver<'a> {
-    fn new(store: &'a Store, inner: &'a mut dyn FleetControl, file: File, every: Duration) -> Saver<'a> {
-        Saver { store, inner, file, every, due: Instant::now() + every }
-    }
 }
 
 impl FleetControl for Saver<'_> {

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use hnefi_run::config::ResignConfig;
 use hnefi_run::{GameRecord, ResignSummary};
 
-/// The latest verified games of both sides on each board.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Verification {
     /// For each side, oldest first: whether resigning would have been wrong.
@@ -35,7 +34,6 @@ impl Verification {
         }
     }
 
-    /// Whether a side may resign on a board.
     pub(super) fn is_active(&self, board: BoardSize, side: Side, config: &ResignConfig) -> bool {
         let Some(latest) = self.boards.get(&board).map(|sides| &sides[side.index()]) else { return false };
         let share = count_wrong(latest) as f32 / latest.len().max(1) as f32;
@@ -94,7 +92,6 @@ pub(super) fn apply(
 #[cfg(test)]
 mod tests {
     use hnefi_engine::{Move, Outcome, Preset, Reason, Square};
-    use hnefi_inference::Handicap;
     use hnefi_inference::Wdl;
 
     use super::*;
@@ -112,18 +109,7 @@ mod tests {
             searched: Wdl { win: score, draw: 0.0, loss: 1.0 - score },
             trains: true,
         };
-        GameRecord {
-            game: 0,
-            seed: 0,
-            rules: Preset::Brandubh.rules(),
-            start: None,
-            players: [String::new(), String::new()],
-            handicap: Handicap::NONE,
-            plies: scores.iter().map(ply).collect(),
-            outcome: None,
-            resigned: None,
-            would_have_resigned: None,
-        }
+        GameRecord { plies: scores.iter().map(ply).collect(), ..GameRecord::new(0, 0, Preset::Brandubh.rules()) }
     }
 
     #[test]

@@ -14,7 +14,6 @@ pub enum Quota {
     Games(u64),
 }
 
-/// The settings of a generation, shared by all game batches.
 pub(super) struct GenerationSettings<'a> {
     pub(super) config: &'a SelfPlayConfig,
     pub(super) seed: u64,
@@ -22,8 +21,6 @@ pub(super) struct GenerationSettings<'a> {
     /// Playouts of a search without handicaps.
     pub(super) playouts: u32,
     pub(super) quota: Quota,
-    /// Id of the checkpoint that plays.
     pub(super) checkpoint: &'a str,
-    /// Which side may resign on which board.
     pub(super) verification: &'a Verification,
 }

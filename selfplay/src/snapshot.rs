@@ -12,12 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::balance::Balance;
 use super::resignation::Verification;
 use super::statistics::Counters;
-use hnefi_run::codec;
-use hnefi_run::codec::SNAPSHOT;
+use hnefi_run::codec::{self, SNAPSHOT};
 use hnefi_run::config::BATCH_GAMES;
 use hnefi_run::{GameRecord, RecordError};
 
-/// A game batch between two rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct GameBatchState {
     /// Number of games begun; the next game has number `begun * batches + batch`.
@@ -125,7 +123,7 @@ mod tests {
     #[test]
     fn games_that_are_over_or_break_the_rules_are_not_continued() {
         let mut fleet = Fleet::new(&config(), &SearchConfig::default(), 7).with_threads(1);
-        let uniform = || Ok(Box::new(hnefi_inference::UniformEvaluator) as Box<dyn hnefi_inference::Evaluator>);
+        let uniform = || Box::new(hnefi_inference::UniformEvaluator) as Box<dyn hnefi_inference::Evaluator>;
         let game = fleet.run(Quota::Games(1), 2, "network", &uniform, &mut Uncontrolled).unwrap().games.remove(0);
         let with = |change: fn(&mut GameRecord)| {
             let mut changed = snapshot();

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use hnefi_run::{GameRecord, ResignSummary};
 
-/// Ply at which the variety of games is measured.
 const VARIETY_PLY: usize = 8;
 
 /// Counts of one game batch in one generation.
@@ -187,12 +186,10 @@ impl GenerationStats {
 fn count_ends(games: &[GameRecord]) -> Vec<EndCount> {
     let mut counts = BTreeMap::<(usize, usize), EndCount>::new();
     for game in games {
-        let (place, reason) = match game.outcome.map(Outcome::reason) {
-            Some(reason) => (Reason::ALL.iter().position(|&known| known == reason), reason.as_str()),
-            None => (None, "resignation"),
-        };
-        let winner = game.winner();
-        let key = (winner.map_or(2, Side::index), place.unwrap_or(Reason::ALL.len()));
+        let (winner, reason) = (game.winner(), game.outcome.map(Outcome::reason));
+        let place = Reason::ALL.iter().position(|&known| Some(known) == reason).unwrap_or(Reason::ALL.len());
+        let key = (winner.map_or(2, Side::index), place);
+        let reason = reason.map_or("resignation", Reason::as_str);
         counts.entry(key).or_insert_with(|| EndCount { winner, reason: reason.to_string(), games: 0 }).games += 1;
     }
     counts.into_values().collect()

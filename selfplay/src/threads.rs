@@ -25,26 +25,26 @@ const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 /// Answers every snapshot: the state of a batch that is done does not change.
 const EVERY_SNAPSHOT: u64 = u64::MAX;
 
-/// Makes the evaluator of one thread.
-pub(super) type MakeEvaluator<'a> = &'a (dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync);
-
-/// A message to the caller's thread.
 enum Message {
-    /// A batch has played a round.
-    Round { batch: usize, progress: FleetProgress },
+    Round {
+        batch: usize,
+        progress: FleetProgress,
+    },
     /// The state of a batch between two rounds, for snapshot number `snapshot` or, once the batch is done, for every
     /// one.
-    State { batch: usize, snapshot: u64, state: GameBatchState },
+    State {
+        batch: usize,
+        snapshot: u64,
+        state: GameBatchState,
+    },
     /// An evaluator failed, and its thread ends.
     Failed(EvalError),
 }
 
-/// State shared by the threads.
 struct Shared<'batches, 'a> {
     settings: &'a GenerationSettings<'a>,
     queue: Mutex<VecDeque<(&'batches mut GameBatch, u64)>>,
     stop: AtomicBool,
-    /// Number of the newest snapshot requested.
     snapshot: AtomicU64,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn play(
     batches: &mut [GameBatch],
     settings: &GenerationSettings<'_>,
     threads: usize,
-    make_evaluator: MakeEvaluator<'_>,
+    make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
     control: &mut dyn FleetControl,
     snapshot: &dyn Fn(Vec<GameBatchState>) -> FleetSnapshot,
 ) -> Result<(), FleetError> {
@@ -75,7 +75,7 @@ pub(super) fn play(
         let (sender, receiver) = channel();
         for number in 0..threads {
             let (sender, shared) = (sender.clone(), &shared);
-            let work = move || work(shared, make_evaluator, &sender);
+            let work = move || work(shared, &mut *make_evaluator(), &sender);
             // There is no alternative to a thread that does not start.
             std::thread::Builder::new()
                 .name(format!("fleet-{number}"))
@@ -92,31 +92,26 @@ pub(super) fn play(
     }
 }
 
-/// The work of one thread.
-fn work(shared: &Shared<'_, '_>, make_evaluator: MakeEvaluator<'_>, sender: &Sender<Message>) {
+fn work(shared: &Shared<'_, '_>, evaluator: &mut dyn Evaluator, sender: &Sender<Message>) {
     // The receiver lives until all senders are dropped, so sending does not fail.
     let send = |message| {
         let _ = sender.send(message);
-    };
-    let mut evaluator = match make_evaluator() {
-        Ok(evaluator) => evaluator,
-        Err(error) => return send(Message::Failed(error)),
     };
     // An empty queue means that other threads hold all unfinished batches.
     while let Some((batch, mut snapshot)) = shared.next() {
         let wanted = shared.snapshot.load(Ordering::Acquire);
         if snapshot != wanted {
             snapshot = wanted;
-            send(Message::State { batch: batch.index(), snapshot, state: batch.state() });
+            send(Message::State { batch: batch.index, snapshot, state: batch.state() });
         }
-        match batch.play_round(shared.settings, &mut *evaluator, &shared.stop) {
+        match batch.play_round(shared.settings, evaluator, &shared.stop) {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => return send(Message::Failed(error)),
         }
-        send(Message::Round { batch: batch.index(), progress: batch.progress(shared.settings) });
+        send(Message::Round { batch: batch.index, progress: batch.progress(shared.settings) });
         if batch.is_done(shared.settings) {
-            send(Message::State { batch: batch.index(), snapshot: EVERY_SNAPSHOT, state: batch.state() });
+            send(Message::State { batch: batch.index, snapshot: EVERY_SNAPSHOT, state: batch.state() });
         } else {
             shared.queue().push_back((batch, snapshot));
         }
@@ -134,7 +129,6 @@ impl<'batches> Shared<'batches, '_> {
     }
 }
 
-/// Receives the messages of all threads.
 struct Collector {
     progress: Vec<FleetProgress>,
     states: Vec<Option<GameBatchState>>,
@@ -146,7 +140,6 @@ struct Collector {
 }
 
 impl Collector {
-    /// Receives messages until the last thread has ended.
     fn receive(
         &mut self,
         receiver: &Receiver<Message>,

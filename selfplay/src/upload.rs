@@ -9,8 +9,7 @@ use super::Fleet;
 use super::balance::Balance;
 use super::resignation::Verification;
 use super::statistics::Counters;
-use hnefi_run::codec;
-use hnefi_run::codec::UPLOAD;
+use hnefi_run::codec::{self, UPLOAD};
 use hnefi_run::{GameRecord, RecordError};
 
 /// The handicaps and the resignation rule that a fleet has adapted to its finished games.
@@ -100,14 +99,14 @@ impl Fleet {
 #[cfg(test)]
 mod tests {
     use hnefi_engine::Side;
-    use hnefi_inference::{EvalError, Evaluator};
+    use hnefi_inference::Evaluator;
 
     use super::*;
     use crate::{Quota, ResignConfig, SelfPlayConfig, Uncontrolled};
     use hnefi_search::SearchConfig;
 
-    fn uniform() -> Result<Box<dyn Evaluator>, EvalError> {
-        Ok(Box::new(hnefi_inference::UniformEvaluator))
+    fn uniform() -> Box<dyn Evaluator> {
+        Box::new(hnefi_inference::UniformEvaluator)
     }
 
     fn fleet(seed: u64) -> Fleet {

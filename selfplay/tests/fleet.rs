@@ -1,31 +1,29 @@
 //! The fleet: the same games on any number of threads and through any interruption, by the rules it states.
 
+mod support;
+
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hnefi_engine::{MoveList, Outcome, Preset, Reason, Side};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator, Wdl};
-use hnefi_run::PlyCaps;
 use hnefi_run::store::StoreError;
-use hnefi_run::{GameRecord, encode_games};
+use hnefi_run::{GameRecord, PlyCaps, encode_games};
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{
     Fleet, FleetControl, FleetError, FleetProgress, FleetSnapshot, Generation, GenerationStats, Quota, ResignConfig,
     RulesetShare, SelfPlayConfig, Uncontrolled,
 };
+use support::{failing_after, opinions};
 
 const SEED: u64 = 11;
 const PLAYOUTS: u32 = 6;
 
 /// Two game batches of short games.
 fn config() -> SelfPlayConfig {
-    SelfPlayConfig {
-        games_in_flight: 64,
-        ply_caps: PlyCaps { seven: 40, nine: 40, eleven: 40 },
-        ..SelfPlayConfig::default().without_handicaps()
-    }
+    support::config(40)
 }
 
 /// The same with both handicaps, which move from generation to generation.
@@ -37,28 +35,8 @@ fn fleet(config: &SelfPlayConfig) -> Fleet {
     Fleet::new(config, &SearchConfig::default(), SEED)
 }
 
-fn opinions() -> Result<Box<dyn Evaluator>, EvalError> {
-    Ok(Box::new(HashEvaluator { seed: 3 }))
-}
-
 fn play(fleet: &mut Fleet, quota: Quota) -> Generation {
-    fleet.run(quota, PLAYOUTS, "first", &opinions, &mut Uncontrolled).unwrap()
-}
-
-/// Answers like another evaluator until it has been asked often enough, then fails.
-struct Failing {
-    inner: HashEvaluator,
-    batches_left: Arc<AtomicI64>,
-}
-
-impl Evaluator for Failing {
-    fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
-        if self.batches_left.fetch_sub(1, Ordering::Relaxed) <= 0 {
-            let problem = "unplugged".to_string();
-            return Err(EvalError::Device { count: requests.len(), device: "test".to_string(), problem });
-        }
-        self.inner.evaluate(requests, out)
-    }
+    fleet.run(quota, PLAYOUTS, "first", &opinions(3), &mut Uncontrolled).unwrap()
 }
 
 /// Notes the handicaps of the requests.
@@ -85,9 +63,8 @@ fn the_network_is_told_of_the_handicap_that_a_game_keeps() {
     let mut fleet = fleet(&config);
     let (mut used, told) = (vec![Handicap::NONE], Arc::new(Mutex::new(Vec::new())));
     for round in 1..=4 {
-        let noting = || -> Result<Box<dyn Evaluator>, EvalError> {
-            Ok(Box::new(Noting { inner: HashEvaluator { seed: 3 }, told: Arc::clone(&told) }))
-        };
+        let noting =
+            || -> Box<dyn Evaluator> { Box::new(Noting { inner: HashEvaluator { seed: 3 }, told: Arc::clone(&told) }) };
         let generation = fleet.run(Quota::Games(64 * round), PLAYOUTS, "first", &noting, &mut Uncontrolled).unwrap();
         used.extend(generation.stats.handicaps.iter().map(|&(_, handicap)| handicap));
         let equals = generation.games.iter().filter(|game| game.handicap == Handicap::NONE).count();
@@ -105,7 +82,7 @@ fn every_number_of_threads_plays_the_same_games() {
     let play = |threads| {
         let mut fleet = fleet(&handicapped()).with_threads(threads);
         let first = play(&mut fleet, Quota::Plies(2000));
-        let second = fleet.run(Quota::Plies(2000), 4, "second", &opinions, &mut Uncontrolled).unwrap();
+        let second = fleet.run(Quota::Plies(2000), 4, "second", &opinions(3), &mut Uncontrolled).unwrap();
         (first, second)
     };
     let alone = play(1);
@@ -128,11 +105,7 @@ fn a_fleet_interrupted_anywhere_plays_the_same_games() {
         let mut generations = Vec::new();
         let mut fleet = fleet(&config).with_threads(2);
         while generations.len() < expected.len() {
-            let batches_left = Arc::new(AtomicI64::new(stride));
-            let failing = || -> Result<Box<dyn Evaluator>, EvalError> {
-                Ok(Box::new(Failing { inner: HashEvaluator { seed: 3 }, batches_left: batches_left.clone() }))
-            };
-            match fleet.run(Quota::Plies(1000), PLAYOUTS, "first", &failing, &mut Uncontrolled) {
+            match fleet.run(Quota::Plies(1000), PLAYOUTS, "first", &failing_after(stride, 3), &mut Uncontrolled) {
                 Ok(generation) => generations.push(generation),
                 Err(FleetError::Evaluation { .. }) => {}
                 Err(error) => panic!("{error}"),
@@ -155,21 +128,11 @@ fn without_cache(stats: &GenerationStats) -> GenerationStats {
 
 #[test]
 fn a_failing_evaluator_is_named_and_loses_nothing() {
-    let batches_left = Arc::new(AtomicI64::new(100));
-    let failing = || -> Result<Box<dyn Evaluator>, EvalError> {
-        Ok(Box::new(Failing { inner: HashEvaluator { seed: 3 }, batches_left: batches_left.clone() }))
-    };
-    let mut fleet = fleet(&config());
+    let (failing, mut fleet) = (failing_after(100, 3), fleet(&config()));
     let error = fleet.run(Quota::Plies(2000), PLAYOUTS, "first", &failing, &mut Uncontrolled).unwrap_err();
     let message = error.to_string();
     assert!(message.starts_with("self-play: evaluating") && message.ends_with("on test: unplugged"), "{message}");
     assert!(fleet.snapshot().games_in_flight() > 0);
-    let refused = || -> Result<Box<dyn Evaluator>, EvalError> {
-        let problem = "no such device".to_string();
-        Err(EvalError::Device { count: 0, device: "test".to_string(), problem })
-    };
-    let error = fleet.run(Quota::Plies(2000), PLAYOUTS, "first", &refused, &mut Uncontrolled).unwrap_err();
-    assert!(error.to_string().contains("no such device"), "{error}");
     assert!(!play(&mut fleet, Quota::Plies(2000)).games.is_empty());
 }
 
@@ -183,8 +146,8 @@ impl Evaluator for Slow {
     }
 }
 
-fn slow() -> Result<Box<dyn Evaluator>, EvalError> {
-    Ok(Box::new(Slow(HashEvaluator { seed: 3 })))
+fn slow() -> Box<dyn Evaluator> {
+    Box::new(Slow(HashEvaluator { seed: 3 }))
 }
 
 /// Saves as often as it can and stops after a number of saves.
@@ -262,7 +225,7 @@ fn games_do_not_depend_on_the_others() {
     let many = play(&mut fleet(&SelfPlayConfig { games_in_flight: 96, ..config() }), Quota::Games(100)).games;
     assert_eq!(ten, many[..10]);
     let later = Fleet::starting_at(90, &config(), &SearchConfig::default(), SEED)
-        .run(Quota::Games(100), PLAYOUTS, "first", &opinions, &mut Uncontrolled)
+        .run(Quota::Games(100), PLAYOUTS, "first", &opinions(3), &mut Uncontrolled)
         .unwrap();
     assert_eq!(later.games, many[90..]);
 }
@@ -272,8 +235,7 @@ fn games_in_flight_go_on_with_the_next_network() {
     let mut fleet = fleet(&config());
     let first = play(&mut fleet, Quota::Plies(500));
     let in_flight = fleet.snapshot();
-    let others = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(HashEvaluator { seed: 4 })) };
-    let second = fleet.run(Quota::Plies(1500), PLAYOUTS, "second", &others, &mut Uncontrolled).unwrap();
+    let second = fleet.run(Quota::Plies(1500), PLAYOUTS, "second", &opinions(4), &mut Uncontrolled).unwrap();
     assert!(first.stats.training_plies >= 500 && in_flight.games_in_flight() > 32);
     let numbers: HashSet<u64> = first.games.iter().chain(&second.games).map(|game| game.game).collect();
     assert_eq!(numbers.len(), first.games.len() + second.games.len());
@@ -355,7 +317,7 @@ impl Evaluator for Gloomy {
 
 #[test]
 fn resignation_begins_once_it_is_verified() {
-    let gloomy = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(Gloomy)) };
+    let gloomy = || -> Box<dyn Evaluator> { Box::new(Gloomy) };
     let resign = ResignConfig {
         enabled: true,
         min_verified: 30,
@@ -400,7 +362,7 @@ fn statistics_agree_with_the_records() {
         }
     }
     let evaluated = Arc::new(AtomicU64::new(0));
-    let counting = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(Counting(evaluated.clone()))) };
+    let counting = || -> Box<dyn Evaluator> { Box::new(Counting(evaluated.clone())) };
     let Generation { games, stats } =
         fleet(&config()).run(Quota::Games(100), PLAYOUTS, "first", &counting, &mut Uncontrolled).unwrap();
     let plies: Vec<_> = games.iter().flat_map(|game| &game.plies).collect();
@@ -423,4 +385,40 @@ fn statistics_agree_with_the_records() {
         .collect();
     assert!(stats.distinct_at_ply_8 <= openings.len() as u64 && stats.distinct_at_ply_8 > 50, "{stats:?}");
     assert!(stats.search_surprise > 0.0 && (0.0..=1.0).contains(&stats.changed_minds), "{stats:?}");
+}
+
+fn under(rules: Preset) -> SelfPlayConfig {
+    SelfPlayConfig { rulesets: vec![RulesetShare { rules: rules.into(), share: 1.0 }], ..config() }
+}
+
+/// The fleet in a new stage of the run.
+fn entered(fleet: &Fleet, config: &SelfPlayConfig) -> Fleet {
+    Fleet::resume(config, &SearchConfig::default(), SEED, fleet.snapshot()).unwrap()
+}
+
+#[test]
+fn handicaps_end_when_a_stage_says_so() {
+    let was_handicapped = |fleet: &mut Fleet| {
+        let stats = play(fleet, Quota::Games(fleet.games_begun() + 64)).stats;
+        stats.handicaps.iter().any(|(_, handicap)| *handicap != Handicap::default())
+    };
+    let mut fleet = fleet(&handicapped());
+    let first: Vec<bool> = (0..3).map(|_| was_handicapped(&mut fleet)).collect();
+    assert_eq!(first, [false, true, true], "none is known in the first generation");
+    let mut fleet = entered(&fleet, &config());
+    assert_eq!([was_handicapped(&mut fleet), was_handicapped(&mut fleet)], [false, false]);
+}
+
+#[test]
+fn games_in_flight_keep_their_ruleset_to_the_end() {
+    let mut fleet = fleet(&under(Preset::Brandubh));
+    play(&mut fleet, Quota::Plies(1000));
+    let begun = fleet.games_begun();
+    let mut fleet = entered(&fleet, &under(Preset::Tablut));
+    let games = play(&mut fleet, Quota::Plies(4000)).games;
+    let count = |preset, new: bool| {
+        games.iter().filter(|game| game.rules.preset() == Some(preset) && (game.game >= begun) == new).count()
+    };
+    assert!(count(Preset::Brandubh, false) > 5 && count(Preset::Tablut, true) > 10, "{} games", games.len());
+    assert_eq!(count(Preset::Brandubh, true), 0, "new games follow the new stage");
 }

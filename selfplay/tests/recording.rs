@@ -1,22 +1,19 @@
 //! Self-play into a run directory: files of games, resumed without a trace.
 
+mod support;
+
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
-use hnefi_run::PlyCaps;
-use hnefi_run::store::{Store, read_run_games};
+use hnefi_inference::Evaluator;
+use hnefi_run::store::Store;
+use hnefi_run::{GameRecord, PlyCaps, Run};
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{FleetError, RecordingParams, RecordingSummary, SelfPlayConfig, Uncontrolled, record_games};
+use support::{failing_after, opinions};
 
 fn config() -> SelfPlayConfig {
-    SelfPlayConfig {
-        games_in_flight: 64,
-        ply_caps: PlyCaps { seven: 30, nine: 30, eleven: 30 },
-        ..SelfPlayConfig::default().without_handicaps()
-    }
+    support::config(30)
 }
 
 const PARAMS: RecordingParams<'static> = RecordingParams {
@@ -29,31 +26,11 @@ const PARAMS: RecordingParams<'static> = RecordingParams {
     threads: 2,
 };
 
-/// Takes a little time, as a network does, and fails once it has been asked often enough.
-struct Failing {
-    inner: HashEvaluator,
-    batches_left: Arc<AtomicI64>,
-}
-
-impl Evaluator for Failing {
-    fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
-        if self.batches_left.fetch_sub(1, Ordering::Relaxed) <= 0 {
-            let problem = "unplugged".to_string();
-            return Err(EvalError::Device { count: requests.len(), device: "test".to_string(), problem });
-        }
-        std::thread::sleep(Duration::from_micros(200));
-        self.inner.evaluate(requests, out)
-    }
-}
-
 /// Records games until the evaluators have evaluated `batches` batches.
 fn record_for(batches: i64, dir: &Path, params: &RecordingParams<'_>) -> Result<RecordingSummary, FleetError> {
     let store = Store::open_or_create(dir).unwrap();
-    let batches_left = Arc::new(AtomicI64::new(batches));
-    let failing = || -> Result<Box<dyn Evaluator>, EvalError> {
-        Ok(Box::new(Failing { inner: HashEvaluator { seed: 1 }, batches_left: batches_left.clone() }))
-    };
-    record_games(&store, &config(), &SearchConfig::default(), params, &failing, &mut Uncontrolled)
+    let search = SearchConfig::default();
+    record_games(&store, &config(), &search, params, &failing_after(batches, 1), &mut Uncontrolled)
 }
 
 fn record(dir: &Path, params: &RecordingParams<'_>) -> Result<RecordingSummary, FleetError> {
@@ -66,6 +43,11 @@ fn contents(dir: &Path) -> Vec<(String, Vec<u8>)> {
     store.list("").unwrap().into_iter().map(|key| (key.clone(), store.get(&key).unwrap())).collect()
 }
 
+fn games(dir: &Path) -> Vec<GameRecord> {
+    let run = Run::open_directory(dir).unwrap();
+    run.generations().unwrap().into_iter().flat_map(|file| run.games(file).unwrap()).collect()
+}
+
 #[test]
 fn files_hold_all_games_in_order() {
     let dir = tempfile::tempdir().unwrap();
@@ -73,9 +55,7 @@ fn files_hold_all_games_in_order() {
     assert_eq!(summary.games, 100);
     let names: Vec<_> = contents(dir.path()).into_iter().map(|(key, _)| key).collect();
     assert_eq!(names, ["games/000001.hgames", "games/000002.hgames", "games/000003.hgames", "run.json"]);
-    let (read, skipped) = read_run_games(&Store::open_to_read(dir.path()).unwrap()).unwrap();
-    assert!(skipped.is_empty());
-    let numbers: Vec<u64> = read.iter().flat_map(|(_, games)| games).map(|game| game.game).collect();
+    let numbers: Vec<u64> = games(dir.path()).iter().map(|game| game.game).collect();
     assert_eq!(numbers, (0..100).collect::<Vec<_>>());
     assert_eq!(record(dir.path(), &PARAMS).unwrap(), RecordingSummary { games: 100, files: vec![] });
 }
@@ -127,9 +107,8 @@ fn what_belongs_to_training_changes_nothing() {
     let play = |config: &SelfPlayConfig| {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(dir.path()).unwrap();
-        let opinions = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(HashEvaluator { seed: 1 })) };
-        record_games(&store, config, &SearchConfig::default(), &PARAMS, &opinions, &mut Uncontrolled).unwrap();
-        read_run_games(&store).unwrap().0.into_iter().map(|(_, games)| games).collect::<Vec<_>>()
+        record_games(&store, config, &SearchConfig::default(), &PARAMS, &opinions(1), &mut Uncontrolled).unwrap();
+        games(dir.path())
     };
     let varied = SelfPlayConfig { balance_doublings: 2.0, blunder_share: 0.8, ..config() };
     assert_eq!(play(&varied), play(&config()));
@@ -144,7 +123,7 @@ fn a_directory_of_another_run_is_refused() {
     assert!(message.contains("playouts is 4 there and 8 here, seed is 5 there and 6 here"), "{message}");
     let store = Store::open_or_create(dir.path()).unwrap();
     let longer = SelfPlayConfig { ply_caps: PlyCaps { seven: 31, ..config().ply_caps }, ..config() };
-    let none = || -> Result<Box<dyn Evaluator>, EvalError> { unreachable!("nothing is played") };
+    let none = || -> Box<dyn Evaluator> { unreachable!("nothing is played") };
     let error = record_games(&store, &longer, &SearchConfig::default(), &PARAMS, &none, &mut Uncontrolled).unwrap_err();
     assert!(error.to_string().contains("selfplay.ply_caps.seven is 30 there and 31 here"), "{error}");
 }

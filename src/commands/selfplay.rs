@@ -88,8 +88,8 @@ pub fn run(args: SelfplayArgs, hardware: &Hardware) -> anyhow::Result<()> {
     for text in config.run.precision.warning().into_iter().chain(idle) {
         progress::warn(&text);
     }
-    let make = || Ok(evaluators());
-    let summary = record_games(&store, &config.selfplay, &search_config(&config.search), &params, &make, &mut work)?;
+    let search = search_config(&config.search);
+    let summary = record_games(&store, &config.selfplay, &search, &params, &*evaluators, &mut work)?;
     work.bar.finish_and_clear();
     output::line(format_args!("{} games in {}", summary.games, args.out.display()))?;
     for (file, stats) in &summary.files {

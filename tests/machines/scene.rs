@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::Checkpoint;
-use hnefi_run::store::{Store, read_run_games};
+use hnefi_run::Run;
+use hnefi_run::store::Store;
 use hnefi_selfplay::Upload;
 
 use crate::s3::{BUCKET, S3};
@@ -140,13 +141,12 @@ impl Scene {
     pub fn check(&self, generations: u32) {
         let run = self.run();
         let store = Store::open_to_read(&run).expect("a run");
-        let (games, damaged) = read_run_games(&store).expect("readable");
-        assert!(damaged.is_empty(), "{damaged:?}");
+        let reader = Run::open_directory(&run).expect("a run");
         let mut recorded = BTreeMap::new();
-        for (generation, games) in &games {
-            for game in games {
+        for generation in reader.generations().expect("readable") {
+            for game in reader.games(generation).expect("readable") {
                 game.check().expect("a game that follows the rules");
-                let before = recorded.insert((game.seed, game.game), *generation);
+                let before = recorded.insert((game.seed, game.game), generation);
                 assert_eq!(before, None, "game {} of seed {} is recorded twice", game.game, game.seed);
             }
         }

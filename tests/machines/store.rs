@@ -128,7 +128,7 @@ fn the_contract_holds() {
 
     let worker = bucket("contract", Access::Add);
     worker.create("uploads/mine", b"games").unwrap();
-    assert!(matches!(worker.create("games/000003.hgames", b""), Err(StoreError::AddOnly { .. })));
+    assert!(matches!(worker.create("games/000003.hgames", b""), Err(StoreError::NotOpenFor { .. })));
     let other = bucket("contract-of-others", Access::Read);
     assert_eq!(other.list("").unwrap(), [""; 0], "prefixes are whole names");
 }

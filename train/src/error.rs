@@ -18,15 +18,8 @@ pub enum TrainError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A stage's network is not larger than the one before. Configurations are checked for this before a run begins.
-    #[error("a network {from:?} cannot grow to {to:?}: {problem}")]
-    Growth {
-        /// The network there is.
-        from: hnefi_inference::NetworkConfig,
-        /// The network wanted.
-        to: hnefi_inference::NetworkConfig,
-        /// What would shrink.
-        problem: String,
-    },
+    #[error("a network {0}")]
+    Growth(String),
     /// The run directory belongs to another run.
     #[error("{place} holds another run: {differences}; expected the same configuration or another place")]
     OtherRun {

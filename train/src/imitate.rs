@@ -13,14 +13,17 @@ use hnefi_models::Network;
 use hnefi_run::GameRecord;
 
 use crate::config::checked;
-use crate::learner::{CLIP_NORM, Learner, LearnerParams, TrainingDevice};
+use crate::learner::{Learner, LearnerParams, TrainingDevice};
 use crate::metrics::StepMeans;
-use crate::schedule::RateSchedule;
-use crate::steps::{BatchShape, take_steps};
+use crate::schedule::rate_at;
+use crate::steps::take_steps;
 use crate::trainer::{Ancestor, TrainingProgress, ancestor};
 use crate::{TrainConfig, TrainError};
 use hnefi_run::LossValues;
 use hnefi_run::sample::{Sampler, ValueTarget};
+
+/// Number of steps over which the displayed losses are averaged.
+const RECENT: u64 = 50;
 
 /// The result of imitation learning.
 #[derive(Clone, Debug)]
@@ -58,16 +61,22 @@ pub fn imitate(
         return Err(TrainError::NothingToLearn { games: games.len() });
     }
     let train = &config.train;
-    let (mut learner, parent) = beginner(config, devices, origin)?;
+    let (network, parent) = match origin {
+        None => (Network::fresh(&config.network, config.run.seed, &Device::flex()), None),
+        Some(path) => {
+            let Ancestor { network, id, .. } = ancestor(path, config)?;
+            (network, Some(id))
+        }
+    };
+    let mut learner = Learner::new(&network, devices, LearnerParams::from(train))?;
     let steps = ((sampler.plies() as f64 * epochs / train.batch as f64).ceil() as u64).max(1);
-    let schedule = RateSchedule::from(train);
     let (mut recent, mut last) = (StepMeans::default(), StepMeans::default());
     let stop = std::cell::Cell::new(false);
-    let mut rate = |step: u64| Ok((!stop.get()).then(|| schedule.rate(step, step as f64 / steps as f64)));
-    take_steps(&mut learner, &sampler, 0..steps, BatchShape::from(train), &mut rate, &mut |step, taken| {
-        recent.add(&taken.report, taken.entropy, CLIP_NORM);
+    let mut rate = |step: u64| Ok((!stop.get()).then(|| rate_at(train, step, step as f64 / steps as f64)));
+    take_steps(&mut learner, &sampler, 0..steps, train, &mut rate, &mut |step, taken, entropy| {
+        recent.add(taken, entropy);
         if step >= steps - steps.div_ceil(10) {
-            last.add(&taken.report, taken.entropy, CLIP_NORM);
+            last.add(taken, entropy);
         }
         let so_far = TrainingProgress { step: step + 1, steps, losses: recent.losses() };
         // Show the losses of the latest steps only.
@@ -97,24 +106,4 @@ pub fn imitate(
     };
     let checkpoint = learner.average().checkpoint(card)?;
     Ok(Imitation { checkpoint, plies: sampler.plies(), losses: last.losses(), entropy: last.entropy() })
-}
-
-/// Number of steps over which the displayed losses are averaged.
-const RECENT: u64 = 50;
-
-/// A new learner, and the id of its origin.
-fn beginner(
-    config: &TrainConfig,
-    devices: &[TrainingDevice],
-    origin: Option<&Path>,
-) -> Result<(Learner, Option<String>), TrainError> {
-    let params = LearnerParams::from(&config.train);
-    let (network, parent) = match origin {
-        None => (Network::fresh(&config.network, config.run.seed, &Device::flex()), None),
-        Some(path) => {
-            let Ancestor { network, id, .. } = ancestor(path, config)?;
-            (network, Some(id))
-        }
-    };
-    Ok((Learner::new(&network, devices, params)?, parent))
 }

@@ -4,9 +4,12 @@
 //! has the number of the trainer's newest entry in the log (`trainer/fence.rs`), so the newest job never comes from a
 //! replaced trainer. A worker plays by the newest job and the configuration in `run.json`.
 
+use std::ops::RangeInclusive;
+
 use hnefi_inference::json;
 use hnefi_run::store::{Store, job_key, job_number};
 use hnefi_selfplay::Adaptation;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -74,16 +77,8 @@ impl Job {
         Ok(None)
     }
 
-    /// Reads the job with this number.
     pub(crate) fn read(store: &Store, number: u32) -> Result<Job, TrainError> {
-        let key = job_key(number);
-        let damage =
-            |problem: String| TrainError::State { object: store.name(&key), problem: format!("damaged: {problem}") };
-        let value: Value = json::from_slice(&store.get(&key)?).map_err(|error| damage(error.to_string()))?;
-        check_protocol(store, &value, |found| found == PROTOCOL)?;
-        let job: Job = serde_json::from_value(value).map_err(|error| damage(error.to_string()))?;
-        job.check().map_err(damage)?;
-        Ok(job)
+        read_object(store, &job_key(number), PROTOCOL..=PROTOCOL, Job::check)
     }
 
     /// Whether a job can have these numbers. Who plays restricts the handicaps.
@@ -94,25 +89,36 @@ impl Job {
     }
 }
 
-/// Checks the protocol of an object, before its other fields, whose meaning depends on it.
-pub(crate) fn check_protocol(store: &Store, object: &Value, known: impl Fn(u32) -> bool) -> Result<(), TrainError> {
-    // An object without a protocol is damaged, which decoding its other fields reports.
-    let Some(found) = object.get("protocol").and_then(Value::as_u64) else { return Ok(()) };
-    let found = u32::try_from(found).unwrap_or(u32::MAX);
-    if known(found) {
-        return Ok(());
+/// Reads an object of one of these protocols and checks it.
+pub(crate) fn read_object<T: DeserializeOwned>(
+    store: &Store,
+    key: &str,
+    protocols: RangeInclusive<u32>,
+    check: impl FnOnce(&T) -> Result<(), String>,
+) -> Result<T, TrainError> {
+    let damaged =
+        |problem: String| TrainError::State { object: store.name(key), problem: format!("damaged: {problem}") };
+    let value: Value = json::from_slice(&store.get(key)?).map_err(|error| damaged(error.to_string()))?;
+    // The meaning of the other fields depends on the protocol. An object without one is damaged, which decoding reports.
+    if let Some(found) = value.get("protocol").and_then(Value::as_u64) {
+        let found = u32::try_from(found).unwrap_or(u32::MAX);
+        if !protocols.contains(&found) {
+            let program = value.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();
+            return Err(TrainError::Protocol { place: store.place(), program, found, known: PROTOCOL });
+        }
     }
-    let program = object.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();
-    Err(TrainError::Protocol { place: store.place(), program, found, known: PROTOCOL })
+    let object = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+    check(&object).map_err(damaged)?;
+    Ok(object)
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use hnefi_run::PROGRAM;
 
     use super::*;
 
-    fn job(generation: u32) -> Job {
+    pub(crate) fn job(generation: u32) -> Job {
         Job {
             protocol: PROTOCOL,
             program: PROGRAM.to_owned(),
@@ -121,7 +127,7 @@ mod tests {
             checkpoint: format!("id-{generation}"),
             stage: 0,
             progress: 0.25,
-            playouts: 16,
+            playouts: 2,
             finished: false,
             adaptation: Adaptation::default(),
         }

@@ -11,13 +11,13 @@
 //! | [`mod@imitate`] | learning from recorded games |
 //! | [`devices`] | devices chosen by trying |
 //! | [`job`], [`worker`] | playing games for a trainer elsewhere |
-//! | [`window`] | the replay window |
-//! | [`hnefi_run::sample`], [`batch`] | from game records to tensors |
-//! | [`loss`], [`learner`] | from tensors to better weights |
-//! | [`schedule`] | learning rate and playouts over the run |
-//! | [`metrics`], [`tensorboard`] | metrics, and event files for TensorBoard |
+//! | [`hnefi_run::sample`] | from game records to samples |
+//! | [`loss`], [`learner`] | from samples to better weights |
+//!
+//! The replay window is in `window.rs`, learning rate and playouts over the run in `schedule.rs`, event files for
+//! TensorBoard in `tensorboard.rs`.
 
-pub mod batch;
+mod batch;
 pub mod config;
 pub mod devices;
 mod error;
@@ -25,13 +25,13 @@ pub mod imitate;
 pub mod job;
 pub mod learner;
 pub mod loss;
-pub mod metrics;
+mod metrics;
 mod run_file;
-pub mod schedule;
+mod schedule;
 mod steps;
-pub mod tensorboard;
+mod tensorboard;
 pub mod trainer;
-pub mod window;
+mod window;
 pub mod worker;
 
 pub use config::{ConfigError, KeyError, TrainConfig};

@@ -4,7 +4,7 @@ use hnefi_engine::Side;
 use hnefi_run::{LossValues, SelfPlayMetrics, TrainingMetrics};
 use hnefi_selfplay::GenerationStats;
 
-use crate::learner::StepReport;
+use crate::learner::{CLIP_NORM, StepReport};
 
 /// Metrics of self-play with `playouts` playouts per move in `seconds` seconds, on the CPU.
 pub(crate) fn selfplay_metrics(stats: &GenerationStats, playouts: u32, seconds: f64) -> SelfPlayMetrics {
@@ -35,11 +35,6 @@ pub(crate) fn selfplay_metrics(stats: &GenerationStats, playouts: u32, seconds: 
     }
 }
 
-fn share(part: u64, whole: u64) -> f64 {
-    part as f64 / whole.max(1) as f64
-}
-
-/// Means over the steps of a generation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StepMeans {
     steps: u64,
@@ -50,13 +45,13 @@ pub(crate) struct StepMeans {
 
 impl StepMeans {
     /// Adds a step; `entropy` is the mean entropy of its policy targets, in nats.
-    pub(crate) fn add(&mut self, report: &StepReport, entropy: f32, clip_norm: f32) {
+    pub(crate) fn add(&mut self, report: &StepReport, entropy: f32) {
         self.steps += 1;
         if !report.finite {
             return;
         }
         self.finite += 1;
-        self.clipped += u64::from(report.gradient_norm > clip_norm);
+        self.clipped += u64::from(report.gradient_norm > CLIP_NORM);
         let LossValues { total, policy, value, moves_left, occupancy } = report.losses;
         let numbers = [total, policy, value, moves_left, occupancy, entropy, report.gradient_norm];
         for (sum, number) in self.sums.iter_mut().zip(numbers) {
@@ -64,19 +59,16 @@ impl StepMeans {
         }
     }
 
-    /// Mean losses so far.
     pub(crate) fn losses(&self) -> LossValues {
         let [total, policy, value, moves_left, occupancy, ..] = self.means();
         LossValues { total, policy, value, moves_left, occupancy }
     }
 
-    /// Mean entropy of the policy targets so far.
     pub(crate) fn entropy(&self) -> f32 {
         let [.., entropy, _] = self.means();
         entropy
     }
 
-    /// Writes the means and counts into the metrics.
     pub(crate) fn write(&self, metrics: &mut TrainingMetrics) {
         let [.., entropy, norm] = self.means();
         metrics.generation_steps = self.steps;
@@ -84,15 +76,11 @@ impl StepMeans {
         metrics.losses = self.losses();
         metrics.policy_entropy = entropy;
         metrics.gradient_norm = f64::from(norm);
-        metrics.clipped = share(self.clipped, self.finite);
+        metrics.clipped = self.clipped as f64 / self.finite.max(1) as f64;
     }
 
     fn means(&self) -> [f32; 7] {
-        self.sums.map(|sum| self.mean(sum))
-    }
-
-    fn mean(&self, sum: f64) -> f32 {
-        (sum / self.finite.max(1) as f64) as f32
+        self.sums.map(|sum| (sum / self.finite.max(1) as f64) as f32)
     }
 }
 
@@ -135,9 +123,9 @@ mod tests {
     fn means_leave_out_skipped_steps() {
         let losses = |total| LossValues { total, policy: 2.0, ..LossValues::default() };
         let mut means = StepMeans::default();
-        means.add(&StepReport { losses: losses(1.0), gradient_norm: 0.5, finite: true }, 0.25, 1.0);
-        means.add(&StepReport { losses: losses(f32::NAN), gradient_norm: f32::NAN, finite: false }, 0.5, 1.0);
-        means.add(&StepReport { losses: losses(3.0), gradient_norm: 1.5, finite: true }, 0.75, 1.0);
+        means.add(&StepReport { losses: losses(1.0), gradient_norm: 0.5, finite: true }, 0.25);
+        means.add(&StepReport { losses: losses(f32::NAN), gradient_norm: f32::NAN, finite: false }, 0.5);
+        means.add(&StepReport { losses: losses(3.0), gradient_norm: 1.5, finite: true }, 0.75);
         let mut metrics = TrainingMetrics::default();
         means.write(&mut metrics);
         assert_eq!((metrics.losses.total, metrics.losses.policy), (2.0, 2.0));

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::TrainError;
 use crate::config::TrainConfig;
 
-/// The object's key.
 pub(crate) const KEY: &str = "run.json";
 
 /// Layout version of `run.json` and of the run directory.
@@ -49,7 +48,6 @@ pub(crate) fn write_or_compare(
             other => return Ok(other.map(|()| origin)?),
         }
     }
-    let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
     let found = read(store)?;
     if origin.is_none()
         && let Some(from) = found.get("from")
@@ -58,7 +56,7 @@ pub(crate) fn write_or_compare(
     }
     // The origin is compared below.
     let passes_over = |path: &str| {
-        ["program", "from"].contains(&path) || path.strip_prefix("config.").is_some_and(may_change_on_resume)
+        path == "program" || path.starts_with("from.") || path.strip_prefix("config.").is_some_and(may_change_on_resume)
     };
     let mut differences = differences(&found, &wanted, &passes_over);
     let (there, here) = (beginning(&found), beginning(&wanted));
@@ -67,21 +65,19 @@ pub(crate) fn write_or_compare(
     }
     if differences.is_empty() {
         let from = found.get("from").map(Origin::deserialize).transpose();
-        return from.map_err(|error| unreadable(format!("from: {error}")));
+        return from.map_err(|error| unreadable(store, format!("from: {error}")));
     }
     Err(TrainError::OtherRun { place: store.place(), differences: differences.join(", ") })
 }
 
-/// Whether the store holds a run.
-pub(crate) fn exist(store: &Store) -> Result<bool, TrainError> {
-    Ok(store.exists(KEY)?)
+pub(crate) fn unreadable(store: &Store, problem: String) -> TrainError {
+    TrainError::RunFile { file: store.name(KEY), problem }
 }
 
-/// Reads `run.json`.
 fn read(store: &Store) -> Result<Value, TrainError> {
-    let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
-    let found: Value = checked::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
-    let format = found.get("format").and_then(Value::as_u64).ok_or_else(|| unreadable("no format number".into()))?;
+    let found: Value = checked::from_slice(&store.get(KEY)?).map_err(|error| unreadable(store, error.to_string()))?;
+    let format = found.get("format").and_then(Value::as_u64);
+    let format = format.ok_or_else(|| unreadable(store, "no format number".into()))?;
     if format > FORMAT {
         let program = found.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();
         return Err(TrainError::Newer { place: store.place(), program, found: format, known: FORMAT });
@@ -98,16 +94,14 @@ pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
         Err(TrainError::Store(StoreError::Missing { .. })) => return Ok(None),
         other => other?,
     };
-    let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
     let kind = found.get("kind").and_then(Value::as_str).unwrap_or("nothing known");
     if kind != "train" {
-        return Err(unreadable(format!("a run of kind {kind:?}")));
+        return Err(unreadable(store, format!("a run of kind {kind:?}")));
     }
     let config = found.get("config").cloned().unwrap_or(Value::Null);
-    serde_json::from_value(config).map(Some).map_err(|error| unreadable(format!("config: {error}")))
+    serde_json::from_value(config).map(Some).map_err(|error| unreadable(store, format!("config: {error}")))
 }
 
-/// The origin of a run as text.
 fn beginning(run: &Value) -> String {
     let path = run.pointer("/from/path").and_then(Value::as_str);
     path.map_or_else(|| "random weights".to_owned(), |path| format!("the weights of {path}"))

@@ -7,37 +7,19 @@ use std::f64::consts::PI;
 
 use crate::config::TrainSection;
 
-/// The learning rate over a run: linear warm-up, then half a cosine.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateSchedule {
-    /// Highest learning rate.
-    pub peak: f64,
-    /// Learning rate at the end of the run.
-    pub end: f64,
-    /// Number of warm-up steps, over which the rate rises from 0.
-    pub warmup_steps: u64,
-}
-
-impl From<&TrainSection> for RateSchedule {
-    fn from(section: &TrainSection) -> RateSchedule {
-        RateSchedule { peak: section.rate, end: section.rate_end, warmup_steps: section.warmup_steps }
-    }
-}
-
-impl RateSchedule {
-    /// Learning rate of step number `step` (from 0) at this progress, which is clamped to 0..=1.
-    pub fn rate(&self, step: u64, progress: f64) -> f64 {
-        let progress = progress.clamp(0.0, 1.0);
-        let rate = self.end + (self.peak - self.end) * 0.5 * (1.0 + (PI * progress).cos());
-        if step < self.warmup_steps { rate * (step + 1) as f64 / self.warmup_steps as f64 } else { rate }
-    }
+/// The learning rate of step number `step` (from 0) at this progress, which is clamped to 0..=1: linear warm-up, then
+/// half a cosine.
+pub(crate) fn rate_at(section: &TrainSection, step: u64, progress: f64) -> f64 {
+    let TrainSection { rate, rate_end, warmup_steps, .. } = *section;
+    let rate = rate_end + (rate - rate_end) * 0.5 * (1.0 + (PI * progress.clamp(0.0, 1.0)).cos());
+    if step < warmup_steps { rate * (step + 1) as f64 / warmup_steps as f64 } else { rate }
 }
 
 /// Playouts per move at this progress; the numbers in `stages` apply to equal parts of the run.
 ///
 /// # Panics
 /// When `stages` is empty.
-pub fn playouts_at(stages: &[u32], progress: f64) -> u32 {
+pub(crate) fn playouts_at(stages: &[u32], progress: f64) -> u32 {
     let stage = (progress.clamp(0.0, 1.0) * stages.len() as f64) as usize;
     stages[stage.min(stages.len() - 1)]
 }
@@ -48,15 +30,15 @@ mod tests {
 
     #[test]
     fn cosine_by_hand() {
-        let schedule = RateSchedule { peak: 1e-3, end: 1e-4, warmup_steps: 4 };
+        let section = TrainSection { rate: 1e-3, rate_end: 1e-4, warmup_steps: 4, ..TrainSection::default() };
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} is not {b}");
-        near(schedule.rate(0, 0.0), 0.25e-3);
-        near(schedule.rate(2, 0.0), 0.75e-3);
-        near(schedule.rate(4, 0.0), 1e-3);
-        near(schedule.rate(100, 1.0 / 3.0), 7.75e-4); // cos 60 degrees is 1/2
-        near(schedule.rate(100, 0.5), 5.5e-4);
-        near(schedule.rate(100, 1.0), 1e-4);
-        near(schedule.rate(100, 7.0), 1e-4);
+        near(rate_at(&section, 0, 0.0), 0.25e-3);
+        near(rate_at(&section, 2, 0.0), 0.75e-3);
+        near(rate_at(&section, 4, 0.0), 1e-3);
+        near(rate_at(&section, 100, 1.0 / 3.0), 7.75e-4); // cos 60 degrees is 1/2
+        near(rate_at(&section, 100, 0.5), 5.5e-4);
+        near(rate_at(&section, 100, 1.0), 1e-4);
+        near(rate_at(&section, 100, 7.0), 1e-4);
     }
 
     #[test]

@@ -9,45 +9,21 @@ use crate::learner::{Learner, StepReport};
 use hnefi_run::GameRecord;
 use hnefi_run::sample::Sampler;
 
-/// Number of batches prepared in advance.
 const AHEAD: usize = 2;
 
-/// The size of a batch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BatchShape {
-    /// Number of samples.
-    rows: usize,
-    /// Number of parts.
-    shards: usize,
-}
-
-impl From<&TrainSection> for BatchShape {
-    fn from(section: &TrainSection) -> BatchShape {
-        BatchShape { rows: section.batch, shards: section.shards }
-    }
-}
-
-/// A step that was taken.
-pub(crate) struct StepOutcome {
-    /// Its report.
-    pub(crate) report: StepReport,
-    /// Mean entropy of its policy targets, nats.
-    pub(crate) entropy: f32,
-}
-
-/// Takes the steps with these numbers on batches of this size. `rate` returns the learning rate
-/// of a step, or `None` to end before it; `taken` is called after every step.
+/// Takes the steps with these numbers. `rate` returns the learning rate of a step, or `None` to end before it; `taken` is
+/// called after every step with its report and the mean entropy of its policy targets, nats.
 pub(crate) fn take_steps(
     learner: &mut Learner,
     sampler: &Sampler<&GameRecord>,
     steps: Range<u64>,
-    BatchShape { rows, shards }: BatchShape,
+    section: &TrainSection,
     rate: &mut dyn FnMut(u64) -> Result<Option<f64>, TrainError>,
-    taken: &mut dyn FnMut(u64, &StepOutcome),
+    taken: &mut dyn FnMut(u64, &StepReport, f32),
 ) -> Result<(), TrainError> {
     std::thread::scope(|scope| {
         let (sender, batches) = sync_channel(AHEAD);
-        let numbers = steps.clone();
+        let (numbers, rows, shards) = (steps.clone(), section.batch, section.shards);
         scope.spawn(move || {
             for step in numbers {
                 // The receiver is dropped if the learner ends early.
@@ -61,7 +37,7 @@ pub(crate) fn take_steps(
             let batch = batch?;
             let report = learner.step(&batch, rate)?;
             let entropy = batch.iter().map(|shard| shard.policy_entropy()).sum::<f32>() / batch.len() as f32;
-            taken(step, &StepOutcome { report, entropy });
+            taken(step, &report, entropy);
         }
         Ok(())
     })

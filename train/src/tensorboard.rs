@@ -31,7 +31,6 @@ struct Event {
     what: Option<What>,
 }
 
-/// The content of an event.
 #[derive(Clone, PartialEq, prost::Oneof)]
 enum What {
     #[prost(string, tag = "3")]
@@ -189,7 +188,6 @@ fn whole_file(wall_time: f64, step: i64, value: Vec<Value>) -> Vec<u8> {
     file
 }
 
-/// Appends one event as a TFRecord.
 fn append(file: &mut Vec<u8>, event: &Event) {
     let event = event.encode_to_vec();
     let length = (event.len() as u64).to_le_bytes();
@@ -200,9 +198,6 @@ fn append(file: &mut Vec<u8>, event: &Event) {
 }
 
 /// Checks the checksums of an event file.
-///
-/// # Errors
-/// A text with the problem.
 pub(crate) fn check_events(mut file: &[u8]) -> Result<(), String> {
     if file.is_empty() {
         return Err("no events".to_owned());

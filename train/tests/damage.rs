@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
+use hnefi_inference::{Evaluator, UniformEvaluator};
 use hnefi_run::GenerationMetrics;
 use hnefi_run::store::{Access, RetryPolicy, Store, StoreError, upload_key};
 use hnefi_selfplay::{Fleet, FleetProgress, Quota, Uncontrolled, search_config};
@@ -78,7 +78,7 @@ fn objects(config: &TrainConfig) -> Objects {
     let watch = Watch { first: true, ..Watch::default() };
     assert_eq!(train(config, dir.path(), &watch).unwrap().generations, 3);
     let mut fleet = Fleet::new(&config.selfplay, &search_config(&config.search), 9).with_threads(1);
-    let uniform = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(UniformEvaluator)) };
+    let uniform = || -> Box<dyn Evaluator> { Box::new(UniformEvaluator) };
     fleet.play(Quota::Games(4), 2, "network", &uniform, &mut Uncontrolled).unwrap();
     let store = Store::open_or_create(dir.path()).unwrap();
     store.create(&upload_key(9, 1), &fleet.send("hnefi", 3).encode()).unwrap();

@@ -36,29 +36,11 @@ fn habitual(number: usize) -> GameRecord {
         let habit = *legal.iter().max_by_key(|mv| (mv.from(), mv.to())).unwrap();
         let opening = plies.len() < 2;
         let mv = if opening { legal[(number * 7 + plies.len() * 3) % legal.len()] } else { habit };
-        let value = Wdl::DRAW;
-        plies.push(PlyRecord {
-            mv,
-            policy: vec![(mv, 1.0)],
-            playouts: 0,
-            raw: value,
-            searched: value,
-            trains: !opening,
-        });
+        let (raw, searched) = (Wdl::DRAW, Wdl::DRAW);
+        plies.push(PlyRecord { policy: vec![(mv, 1.0)], raw, searched, trains: !opening, ..PlyRecord::unsearched(mv) });
         position.play_unchecked(mv);
     }
-    GameRecord {
-        game: number as u64,
-        seed: 1,
-        rules,
-        start: None,
-        players: ["habit".into(), "habit".into()],
-        handicap: Handicap::NONE,
-        plies,
-        outcome: position.outcome(),
-        resigned: None,
-        would_have_resigned: None,
-    }
+    GameRecord { plies, outcome: position.outcome(), ..GameRecord::new(1, number as u64, rules) }
 }
 
 #[test]

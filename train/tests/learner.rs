@@ -99,27 +99,20 @@ fn a_grown_learner_keeps_its_moments_and_counts() {
 }
 
 #[test]
-fn it_learns_a_batch_of_a_large_board_by_heart() {
-    let start = Start::of("5aaa5/13/13/6d6/6d6/a5d5a/a2dddkddd2a/a5d5a/6d6/6d6/13/13/5aaa5");
-    let game = random_game_by(Rules { start, ..Preset::Copenhagen.rules() }, 1);
-    let batch = &Sampler::new([&game], 3, ValueTarget { search_mix: 0.0, fade: 0.0 }).batch(0, 16, 2).unwrap();
-    assert_eq!(batch[0].size.side(), 13);
-    let mut learner = learner(PARAMS);
-    let first = learner.step(batch, 3e-3).unwrap().losses;
-    let last = (0..40).map(|_| learner.step(batch, 3e-3).unwrap()).last().unwrap().losses;
-    assert!(last.total < 0.6 * first.total && last.policy < first.policy, "{first:?} became {last:?}");
-}
-
-#[test]
 fn it_learns_a_batch_by_heart() {
-    let mut learner = learner(PARAMS);
-    let batch = &batches(1, 32, 2)[0];
-    let first = learner.step(batch, 3e-3).unwrap();
-    let last = (0..40).map(|_| learner.step(batch, 3e-3).unwrap()).last().unwrap();
-    let (first, last) = (first.losses, last.losses);
-    assert!(last.total < 0.6 * first.total, "{first:?} became {last:?}");
-    assert!(last.policy < first.policy && last.value < first.value && last.occupancy < first.occupancy);
-    assert_eq!((learner.counts().steps, learner.counts().samples), (41, 41 * 32));
+    let start = Start::of("5aaa5/13/13/6d6/6d6/a5d5a/a2dddkddd2a/a5d5a/6d6/6d6/13/13/5aaa5");
+    let large = random_game_by(Rules { start, ..Preset::Copenhagen.rules() }, 1);
+    let target = ValueTarget { search_mix: 0.0, fade: 0.0 };
+    for (games, side) in [(games(), 7), (vec![large], 13)] {
+        let batch = &Sampler::new(&games, 3, target).batch(0, 32, 2).unwrap();
+        assert_eq!(batch[0].size.side(), side);
+        let mut learner = learner(PARAMS);
+        let first = learner.step(batch, 3e-3).unwrap().losses;
+        let last = (0..40).map(|_| learner.step(batch, 3e-3).unwrap()).last().unwrap().losses;
+        assert!(last.total < 0.6 * first.total, "{first:?} became {last:?}");
+        assert!(last.policy < first.policy && last.value < first.value && last.occupancy < first.occupancy);
+        assert_eq!((learner.counts().steps, learner.counts().samples), (41, 41 * 32));
+    }
 }
 
 /// Shards go to the devices in turns.
@@ -174,19 +167,6 @@ fn a_new_run_goes_on_with_the_average_that_it_began_with() {
     }
     assert_eq!(bytes(old.average()), bytes(new.average()));
     assert_eq!((old.counts().steps, new.counts().steps), (6, 2));
-}
-
-#[test]
-fn a_run_repeats_itself() {
-    let batches = batches(5, 16, 2);
-    let trained = || {
-        let mut learner = learner(PARAMS);
-        for batch in &batches {
-            learner.step(batch, 1e-3).unwrap();
-        }
-        bytes(learner.network())
-    };
-    assert_eq!(trained(), trained());
 }
 
 /// A shard of 200 samples has four parts, the last one smaller, for one to five threads.

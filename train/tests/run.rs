@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hnefi_arena::ladder::Standings;
 use hnefi_inference::{Checkpoint, NetworkConfig};
-use hnefi_run::GenerationMetrics;
-use hnefi_run::store::{Store, read_run_games};
+use hnefi_run::store::Store;
+use hnefi_run::{GenerationMetrics, Run};
 use hnefi_train::config::{BudgetClock, BudgetSection};
 use hnefi_train::trainer::{RunStart, SelfPlay, Silent, TrainerParams, TrainingProgress, check};
 use hnefi_train::{ConfigError, Summary, TrainConfig, TrainError, TrainObserver, train, train_at};
@@ -444,11 +444,11 @@ fn assert_whole(dir: &Path) -> usize {
     let store = Store::open_to_read(dir).unwrap();
     let damage: Vec<String> = check(&store).unwrap().into_iter().flat_map(|kind| kind.damage).collect();
     assert_eq!(damage, [""; 0]);
-    let (games, _) = read_run_games(&store).unwrap();
-    let games = games.iter().flat_map(|(_, games)| games).map(|game| (game.seed, game.game));
-    let (count, distinct) = (games.clone().count(), games.collect::<BTreeSet<_>>().len());
-    assert_eq!(count, distinct, "a game is recorded twice");
-    count
+    let run = Run::open_directory(dir).unwrap();
+    let games = run.generations().unwrap().into_iter().flat_map(|generation| run.games(generation).unwrap());
+    let games: Vec<_> = games.map(|game| (game.seed, game.game)).collect();
+    assert_eq!(games.len(), games.iter().collect::<BTreeSet<_>>().len(), "a game is recorded twice");
+    games.len()
 }
 
 #[test]

@@ -7,7 +7,6 @@ use super::keys::Change;
 use super::sections::{SECTIONS, STAGES};
 use super::{Key, KeyError, TrainConfig, shown};
 
-/// The key with this path, such as `train.batch`.
 pub(super) fn key(path: &str) -> Option<&'static Key> {
     let (section, name) = path.rsplit_once('.')?;
     let section = SECTIONS.iter().find(|known| known.name == section)?;
@@ -19,7 +18,6 @@ pub fn may_change_on_resume(path: &str) -> bool {
     key(path).is_some_and(|key| key.change == Change::OnResume)
 }
 
-/// The paths of all keys.
 fn paths() -> impl Iterator<Item = String> {
     SECTIONS.iter().flat_map(|section| section.keys.iter().map(|key| format!("{}.{}", section.name, key.name)))
 }
@@ -72,7 +70,6 @@ fn names_within(section: &str) -> Vec<&'static str> {
     keys.map(|key| key.name).chain(inner).collect()
 }
 
-/// Errors in relations between values.
 pub(super) fn relations(config: &TrainConfig) -> Vec<KeyError> {
     let mut errors = Vec::new();
     let mut check = |fine: bool, key: &str, found: String, allowed: String| {

@@ -139,7 +139,6 @@ macro_rules! section {
             $($field, concat!($($description),+), $kind, $unit, [$($change)?];)+
         );
 
-        /// The section's default values.
         pub(super) fn $default_of() -> $foreign {
             $foreign { $($field: $default,)+ }
         }

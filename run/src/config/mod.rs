@@ -130,7 +130,6 @@ pub enum ConfigError {
     },
 }
 
-/// One line for each error.
 fn listed(errors: &[KeyError]) -> String {
     let noun = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
     errors.iter().fold(noun, |text, error| format!("{text}\n  {error}"))
@@ -148,7 +147,6 @@ pub struct KeyError {
 }
 
 impl KeyError {
-    /// An error without a key.
     fn of_whole(problem: &str) -> KeyError {
         KeyError { key: "configuration".into(), found: problem.into(), allowed: "keys and values as documented".into() }
     }
@@ -309,7 +307,6 @@ fn key_errors(table: &Table) -> Vec<KeyError> {
     errors
 }
 
-/// Parses a text as TOML.
 fn read(text: &str, origin: &str) -> Result<Table, ConfigError> {
     text.parse().map_err(|error: toml::de::Error| ConfigError::NotToml {
         origin: origin.to_owned(),
@@ -327,7 +324,6 @@ fn name_rules(value: &mut Value, rules: &str) {
     }
 }
 
-/// Parses a change such as `search.c_scale = 0.3`.
 fn changed(change: &str) -> Result<Table, ConfigError> {
     let refuse = || ConfigError::NotToml {
         origin: format!("change {change:?}"),

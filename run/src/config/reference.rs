@@ -5,7 +5,6 @@ use toml::{Table, Value};
 use super::sections::{SECTIONS, STAGES};
 use super::{ConfigError, Key, Section, TrainConfig};
 
-/// The longest line.
 const WIDTH: usize = 120;
 
 /// Paths of all keys and names of all sections.
@@ -101,13 +100,11 @@ impl TrainConfig {
     }
 }
 
-/// The value of a key in a whole configuration.
 fn at<'a>(table: &'a Table, section: &str, key: &str) -> Option<&'a Value> {
     let inner = section.split('.').try_fold(table, |table, name| table.get(name)?.as_table())?;
     inner.get(key)
 }
 
-/// The allowed values as a sentence.
 fn permitted(key: &Key) -> String {
     let allowed = key.kind.allowed();
     let mut letters = allowed.chars();
@@ -115,7 +112,6 @@ fn permitted(key: &Key) -> String {
     format!("{first}{} ({}).", letters.as_str(), key.unit)
 }
 
-/// Doc comments as running text.
 fn sentences(description: &str) -> String {
     description.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -21,7 +21,6 @@ pub const SECTIONS: [&Section; 10] = [
     &EvaluateSection::SECTION,
 ];
 
-/// Key of the stages in a configuration.
 pub(super) const STAGES: &str = "stages";
 
 /// Games in a game batch of self-play, which advance in lock step and are evaluated together.
@@ -267,16 +266,13 @@ pub struct RulesetShare {
 impl PlyCaps {
     /// The ply cap of a board size.
     pub fn of(&self, size: BoardSize) -> u16 {
-        match size {
-            BoardSize::SEVEN => self.seven,
-            BoardSize::NINE => self.nine,
-            BoardSize::ELEVEN => self.eleven,
-            size if size < BoardSize::SEVEN => self.seven,
-            size if size < BoardSize::ELEVEN => self.nine,
-            size => {
-                let plies = usize::from(self.eleven) * size.squares() / BoardSize::ELEVEN.squares();
-                u16::try_from(plies).unwrap_or(u16::MAX)
-            }
+        if size <= BoardSize::SEVEN {
+            self.seven
+        } else if size < BoardSize::ELEVEN {
+            self.nine
+        } else {
+            let plies = usize::from(self.eleven) * size.squares() / BoardSize::ELEVEN.squares();
+            u16::try_from(plies).unwrap_or(u16::MAX)
         }
     }
 }

@@ -91,20 +91,28 @@ impl TrainConfig {
         whole.try_into().map_err(|error: toml::de::Error| refuse(&error.message()))
     }
 
-    /// All rulesets with a share in some stage, without duplicates, in the order of the stages.
+    /// The rulesets with a share in some of these stages, without duplicates, in the order of the stages.
+    ///
+    /// # Errors
+    /// As [`TrainConfig::stage`].
+    pub fn rulesets_of(&self, stages: impl IntoIterator<Item = usize>) -> Result<Vec<NamedRules>, ConfigError> {
+        let mut rulesets = Vec::new();
+        for index in stages {
+            for ruleset in self.stage(index)?.selfplay.rulesets_played() {
+                if !rulesets.contains(&ruleset) {
+                    rulesets.push(ruleset);
+                }
+            }
+        }
+        Ok(rulesets)
+    }
+
+    /// The rulesets of all stages.
     ///
     /// # Errors
     /// As [`TrainConfig::stage`].
     pub fn rulesets(&self) -> Result<Vec<NamedRules>, ConfigError> {
-        let mut presets = Vec::new();
-        for index in 0..self.stage_count() {
-            for preset in self.stage(index)?.selfplay.rulesets_played() {
-                if !presets.contains(&preset) {
-                    presets.push(preset);
-                }
-            }
-        }
-        Ok(presets)
+        self.rulesets_of(0..self.stage_count())
     }
 
     /// The configuration in the last stage.

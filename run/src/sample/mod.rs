@@ -15,7 +15,6 @@
 //! target, and their positions were not chosen by a search. Unfinished games have no result and are not drawn from.
 
 mod batch;
-mod pool;
 mod random;
 
 use std::borrow::Borrow;
@@ -23,9 +22,9 @@ use std::borrow::Borrow;
 use hnefi_engine::{BoardSize, MoveList, Piece, Position, Square, Symmetry};
 use hnefi_inference::{Features, PLANES, PolicyIndex, Wdl};
 use hnefi_record::{GameRecord, PlyRecord, RecordError};
-use hnefi_search::rng_for;
+use hnefi_search::{Rng, rng_for};
+use rand_xoshiro::rand_core::Rng as _;
 
-use self::pool::{Pool, below};
 use crate::config::TrainSection;
 
 pub use batch::{Batch, CONTENTS, Row};
@@ -37,10 +36,40 @@ const PURPOSE: u64 = 0x7361_6D70_6C65;
 /// The training plies of a replay window.
 pub struct Sampler<G> {
     games: Vec<G>,
-    /// One pool per board size.
     pools: Vec<Pool>,
     seed: u64,
     target: ValueTarget,
+}
+
+/// The training plies of one board size.
+struct Pool {
+    size: BoardSize,
+    /// Number of the game and of the ply.
+    plies: Vec<(u32, u32)>,
+}
+
+impl Pool {
+    /// All training plies of the games on boards of this size.
+    fn new<G: Borrow<GameRecord>>(size: BoardSize, games: &[G]) -> Pool {
+        let games = games.iter().map(Borrow::borrow).enumerate().filter(|(_, game)| game.rules.size() == size);
+        let plies = games.flat_map(|(number, game)| {
+            let trains = game.plies.iter().enumerate().filter(|(_, ply)| ply.trains);
+            trains.map(move |(ply, _)| (number as u32, ply as u32))
+        });
+        Pool { size, plies: plies.collect() }
+    }
+
+    fn len(&self) -> usize {
+        self.plies.len()
+    }
+
+    /// Draws a uniform ply: number of the game and of the ply.
+    ///
+    /// # Panics
+    /// When the pool is empty.
+    fn draw(&self, rng: &mut Rng) -> (u32, u32) {
+        self.plies[below(rng, self.plies.len())]
+    }
 }
 
 /// The composition of the value target.
@@ -185,4 +214,10 @@ fn occupancy(position: &Position, symmetry: Symmetry) -> Vec<u8> {
         };
     }
     contents
+}
+
+/// A number in `0..bound`; the bias is below `bound / 2^64`.
+fn below(rng: &mut Rng, bound: usize) -> usize {
+    assert!(bound > 0, "nothing to draw from");
+    ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize
 }

@@ -1,13 +1,12 @@
 //! Games to measure training with.
 
 use hnefi_engine::{MoveList, Position, Rules};
-use hnefi_inference::{Handicap, Wdl};
+use hnefi_inference::Wdl;
 use hnefi_record::{GameRecord, PlyRecord};
 use hnefi_search::rng_for;
 
-use super::pool::below;
+use super::below;
 
-/// The most plies of a game.
 const MOST_PLIES: u16 = 120;
 
 /// A game of random moves, with policy targets over all legal moves; always the same one of a number.
@@ -24,16 +23,5 @@ pub fn random_game(rules: Rules, number: u64) -> GameRecord {
         plies.push(PlyRecord { mv, policy, playouts: 32, raw: Wdl::DRAW, searched: Wdl::DRAW, trains: true });
         position.advance(mv);
     }
-    GameRecord {
-        game: number,
-        seed: 2,
-        rules,
-        start: None,
-        players: [String::new(), String::new()],
-        handicap: Handicap::NONE,
-        plies,
-        outcome: position.outcome(),
-        resigned: None,
-        would_have_resigned: None,
-    }
+    GameRecord { plies, outcome: position.outcome(), ..GameRecord::new(2, number, rules) }
 }

@@ -38,9 +38,7 @@ pub fn check_checkpoint(store: &Store, generation: u32) -> Result<Result<Card, R
         Ok(card)
     };
     match check() {
-        Err(ReadError::Store(error)) if !matches!(error, StoreError::Missing { .. } | StoreError::Unfit { .. }) => {
-            Err(error)
-        }
+        Err(ReadError::Store(error)) if !error.is_of_object() => Err(error),
         checked => Ok(checked),
     }
 }

@@ -13,7 +13,7 @@ use hnefi_inference::file;
 use super::files::{Files, Unfinished};
 use super::layout::largest;
 use super::watch::Operation;
-use super::{ADDED, StoreError, is_key, limit, lock};
+use super::{ADDED, Place, StoreError, is_key, limit, lock};
 
 /// Prefix of the names of unfinished files and folders; such names are not keys.
 const UNFINISHED: &str = ".unfinished-";
@@ -29,80 +29,37 @@ const FOLDERS: [&str; 10] =
 /// Attempts to write an object whose unfinished file another process removes as abandoned.
 const ATTEMPTS: usize = 3;
 
-/// A directory.
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) dir: PathBuf,
     pub(super) files: Files,
 }
 
-impl Directory {
-    /// Its name in errors.
-    pub(super) fn place(&self) -> String {
+impl Place for Directory {
+    fn place(&self) -> String {
         format!("run directory {}", self.dir.display())
     }
 
-    /// The path of an object or of a folder of objects.
-    pub(super) fn path(&self, key: &str) -> PathBuf {
-        let mut path = self.dir.clone();
-        path.extend(key.split('/'));
-        path
+    fn name(&self, key: &str) -> String {
+        self.path(key).display().to_string()
     }
 
-    pub(super) fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        let path = self.path(key);
-        let write_error =
-            |source| StoreError::Write { place: self.place(), key: key.to_string(), bytes: bytes.len(), source };
-        if self.files.look(&path).map_err(write_error)?.is_some() {
-            return Err(self.exists_error(key));
-        }
-        let folder = path.parent().unwrap_or(&self.dir);
-        self.files.make_folders(folder).map_err(write_error)?;
-        for attempt in 1.. {
-            let mut file = self.unfinished_file(folder).map_err(write_error)?;
-            let unfinished = file.path.clone();
-            if is_added(key) {
-                // The lock tells other processes that the file is being written. Without locks they go by its age.
-                let _ = file.file().try_lock();
-            }
-            self.files.write(&unfinished, file.file(), bytes).map_err(write_error)?;
-            self.files.flush(&unfinished, file.file()).map_err(write_error)?;
-            match file.rename_to(&path) {
-                Ok(()) => break,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(self.exists_error(key)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {}
-                Err(error) => return Err(write_error(error)),
-            }
-        }
-        self.files.flush_folder(folder).map_err(write_error)
+    fn is_remote(&self) -> bool {
+        false
     }
 
-    /// Creates a folder with its objects in one step.
-    pub(super) fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError> {
-        let path = self.path(key);
-        let bytes = parts.iter().map(|(_, bytes)| bytes.len()).sum();
-        let write_error = |source| StoreError::Write { place: self.place(), key: key.to_string(), bytes, source };
-        if self.files.look(&path).map_err(write_error)?.is_some() {
-            return Err(self.exists_error(key));
-        }
-        let above = path.parent().unwrap_or(&self.dir);
-        self.files.make_folders(above).map_err(write_error)?;
-        let written = || {
-            let folder = self.unfinished_folder(above)?;
-            for (name, bytes) in parts {
-                let path = folder.path.join(name);
-                let mut file = self.files.make_file(&path)?;
-                self.files.write(&path, &mut file, bytes)?;
-                self.files.flush(&path, &file)?;
-            }
-            self.files.flush_folder(&folder.path)?;
-            folder.rename_folder_to(&path)?;
-            self.files.flush_folder(above)
-        };
-        written().map_err(write_error)
+    fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
+        Ok(self.path(key))
     }
 
-    pub(super) fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+    fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
+        let found = self.files.look(&self.path(key)).map_err(|source| self.read_error(key, source))?;
+        let Some(found) = found else { return Ok(None) };
+        file::check_regular(&found).map_err(|source| self.read_error(key, source))?;
+        Ok(Some(found.len()))
+    }
+
+    fn list(&self, prefix: &str, after: Option<&str>) -> Result<Vec<String>, StoreError> {
         let mut keys = Vec::new();
         // Skip folders outside the prefix: a long run has thousands of metrics files.
         let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
@@ -112,26 +69,65 @@ impl Directory {
             let above = root.canonicalize().map_err(failed)?;
             self.walk(&root, folder, &mut vec![above], &mut keys)?;
         }
-        keys.retain(|key| key.starts_with(prefix));
+        keys.retain(|key| key.starts_with(prefix) && after.is_none_or(|after| key.as_str() > after));
         keys.sort_unstable();
         Ok(keys)
     }
 
-    pub(super) fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
+    fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
         self.files.read(&self.path(key), limit(key)).map_err(|source| self.read_error(key, source))
     }
 
-    fn read_error(&self, key: &str, source: io::Error) -> StoreError {
-        let (place, key) = (self.place(), key.to_string());
-        match source.kind() {
-            io::ErrorKind::NotFound => StoreError::Missing { place, key },
-            _ if file::is_unfit(&source) => StoreError::Unfit { place, key, problem: source.to_string() },
-            _ => StoreError::Read { place, key, source },
-        }
+    fn get_all(&self, keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError> {
+        let get = |key: &String| match self.get(key) {
+            Err(error) if !error.is_of_object() => Err(error),
+            found => Ok(found),
+        };
+        keys.iter().map(get).collect()
     }
 
-    /// Whether links lead from an object to another place than this directory.
-    pub(super) fn leads_out(&self, key: &str) -> bool {
+    fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.write_new(key, bytes.len(), |path, folder| {
+            for attempt in 1.. {
+                let mut file = self.unfinished_file(folder)?;
+                let unfinished = file.path.clone();
+                if is_added(key) {
+                    // The lock tells other processes that the file is being written. Without locks they go by its age.
+                    let _ = file.file().try_lock();
+                }
+                self.files.write(&unfinished, file.file(), bytes)?;
+                self.files.flush(&unfinished, file.file())?;
+                match file.rename_to(path) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {}
+                    Err(error) => return Err(error),
+                    Ok(()) => break,
+                }
+            }
+            self.files.flush_folder(folder)
+        })
+    }
+
+    fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError> {
+        let bytes = parts.iter().map(|(_, bytes)| bytes.len()).sum();
+        self.write_new(key, bytes, |path, above| {
+            let folder = self.unfinished_folder(above)?;
+            for (name, bytes) in parts {
+                let path = folder.path.join(name);
+                let mut file = self.files.make_file(&path)?;
+                self.files.write(&path, &mut file, bytes)?;
+                self.files.flush(&path, &file)?;
+            }
+            self.files.flush_folder(&folder.path)?;
+            folder.rename_folder_to(path)?;
+            self.files.flush_folder(above)
+        })
+    }
+
+    fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
+        keys.iter().try_for_each(|key| self.remove(key))
+    }
+
+    fn leads_out(&self, key: &str) -> bool {
         let path = self.path(key);
         match (path.canonicalize(), self.dir.canonicalize()) {
             (Ok(object), Ok(dir)) => !object.starts_with(dir),
@@ -139,15 +135,48 @@ impl Directory {
             _ => fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()),
         }
     }
+}
 
-    pub(super) fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
-        let found = self.files.look(&self.path(key)).map_err(|source| self.read_error(key, source))?;
-        let Some(found) = found else { return Ok(None) };
-        file::check_regular(&found).map_err(|source| self.read_error(key, source))?;
-        Ok(Some(found.len()))
+impl Directory {
+    fn path(&self, key: &str) -> PathBuf {
+        let mut path = self.dir.clone();
+        path.extend(key.split('/'));
+        path
     }
 
-    pub(super) fn remove(&self, key: &str) -> Result<(), StoreError> {
+    /// Writes what is not there yet, of this size, by `write`, which is given its path and the folder above it.
+    fn write_new(
+        &self,
+        key: &str,
+        bytes: usize,
+        write: impl FnOnce(&Path, &Path) -> io::Result<()>,
+    ) -> Result<(), StoreError> {
+        let path = self.path(key);
+        let folder = path.parent().unwrap_or(&self.dir);
+        let written = || {
+            if self.files.look(&path)?.is_some() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            self.files.make_folders(folder)?;
+            write(&path, folder)
+        };
+        let (place, key) = (self.place(), key.to_owned());
+        written().map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => StoreError::Exists { place, key },
+            _ => StoreError::Write { place, key, bytes, source },
+        })
+    }
+
+    fn read_error(&self, key: &str, source: io::Error) -> StoreError {
+        let (place, key) = (self.place(), key.to_string());
+        match source.kind() {
+            io::ErrorKind::NotFound => StoreError::Missing { place, key },
+            _ if file::is_unfit(&source) => StoreError::Unfit { place, key, problem: source.to_string() },
+            _ => StoreError::Failed { place, key, what: "reading", source },
+        }
+    }
+
+    fn remove(&self, key: &str) -> Result<(), StoreError> {
         let path = self.path(key);
         let folder = path.parent().unwrap_or(&self.dir);
         // A power cut may undo a removal that was not flushed, and a later one not. Of a training state the part that
@@ -165,7 +194,7 @@ impl Directory {
         });
         match removed {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(StoreError::Remove { place: self.place(), key: key.to_string(), source })
+                Err(StoreError::Failed { place: self.place(), key: key.to_string(), what: "removing", source })
             }
             _ => {
                 // Remove the folder too if it is empty now; otherwise this fails, as it should. Folders that others
@@ -216,10 +245,6 @@ impl Directory {
 
     fn unfinished_folder(&self, folder: &Path) -> io::Result<Unfinished<'_, ()>> {
         self.files.make_unfinished(folder, UNFINISHED, |path| Operation::MakeFolder(path), |path| fs::create_dir(path))
-    }
-
-    fn exists_error(&self, key: &str) -> StoreError {
-        StoreError::Exists { place: self.place(), key: key.to_string() }
     }
 
     /// Adds the keys below a folder. `above` holds the real paths of the folder and its parents, to detect links that
@@ -290,7 +315,6 @@ mod tests {
     use super::*;
     use crate::store::{Access, FaultAction, RetryPolicy, Store, StoreWatch};
 
-    /// Notes the folders that are flushed.
     #[derive(Default)]
     struct Flushed(Mutex<Vec<PathBuf>>);
 
@@ -304,7 +328,7 @@ mod tests {
     }
 
     fn directory(dir: &Path) -> Directory {
-        Directory { dir: dir.to_owned(), files: Files::default() }
+        Directory { dir: dir.to_owned(), files: Files::new(RetryPolicy::default().watch) }
     }
 
     #[test]
@@ -324,7 +348,10 @@ mod tests {
         let store = directory(dir.path());
         let parts: [(&str, &[u8]); 2] = [("weights", b"many"), ("card.json", b"{}")];
         store.create_folder("checkpoints/000001", &parts).unwrap();
-        assert_eq!(store.list("checkpoints/").unwrap(), ["checkpoints/000001/card.json", "checkpoints/000001/weights"]);
+        assert_eq!(
+            store.list("checkpoints/", None).unwrap(),
+            ["checkpoints/000001/card.json", "checkpoints/000001/weights"]
+        );
         assert_eq!(store.get("checkpoints/000001/weights").unwrap(), b"many");
         let message = store.create_folder("checkpoints/000001", &parts).unwrap_err().to_string();
         assert!(message.contains("exists already"), "{message}");

@@ -36,21 +36,15 @@ pub enum StoreError {
         /// `process 1234`, or `another process` if its number cannot be read.
         holder: String,
     },
-    /// A store opened for reading was asked to write.
-    #[error("{key} in {place}: it was opened for reading only")]
-    ReadOnly {
+    /// A store opened for reading was asked to write, or one opened for adding for another kind of write.
+    #[error("{key} in {place}: it was opened for {opened}")]
+    NotOpenFor {
         /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
         place: String,
         /// The key to be written or removed.
         key: String,
-    },
-    /// A store opened for adding was asked for another kind of write.
-    #[error("{key} in {place}: it was opened for adding; expected a key under uploads/ or ladder/")]
-    AddOnly {
-        /// The place.
-        place: String,
-        /// The key to be written or removed.
-        key: String,
+        /// What it was opened for.
+        opened: &'static str,
     },
     /// A text is not a key.
     #[error(
@@ -64,7 +58,7 @@ pub enum StoreError {
     /// Objects are never overwritten.
     #[error("{key} in {place}: exists already; objects are never overwritten")]
     Exists {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
@@ -72,7 +66,7 @@ pub enum StoreError {
     /// There is no such object.
     #[error("{key} in {place}: not found")]
     Missing {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
@@ -80,7 +74,7 @@ pub enum StoreError {
     /// An object could not be written, for instance because the disk is full.
     #[error("{key} in {place}: writing {bytes} bytes failed, everything written earlier is unharmed: {source}")]
     Write {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
@@ -92,20 +86,22 @@ pub enum StoreError {
     /// What lies under the name of an object cannot be one: it is no file, or too large.
     #[error("{key} in {place}: {problem}")]
     Unfit {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
         /// What was found and what was expected.
         problem: String,
     },
-    /// An object could not be read.
-    #[error("{key} in {place}: reading failed: {source}")]
-    Read {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+    /// An object could not be read or removed.
+    #[error("{key} in {place}: {what} failed: {source}")]
+    Failed {
+        /// The place.
         place: String,
         /// The object.
         key: String,
+        /// `reading` or `removing`.
+        what: &'static str,
         /// The file system's error.
         source: io::Error,
     },
@@ -114,20 +110,10 @@ pub enum StoreError {
         "{key} in {place}: not removed; expected a key under uploads/, inflight/ or state/, all else is kept for good"
     )]
     Permanent {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        /// The place.
         place: String,
         /// The object.
         key: String,
-    },
-    /// A superseded object could not be removed.
-    #[error("{key} in {place}: removing failed: {source}")]
-    Remove {
-        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
-        place: String,
-        /// The object.
-        key: String,
-        /// The file system's error.
-        source: io::Error,
     },
     /// A text is not a location.
     #[error(
@@ -139,21 +125,14 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The crate is built without the feature `buckets`.
-    #[error("{place}: buckets are not in this build; expected a directory, or a build with the feature `buckets`")]
-    NoBuckets {
+    /// A bucket cannot be used: there is no support, there are no settings, no create-only writes or no answer, or the
+    /// watch stopped a request.
+    #[error("{place}: {problem}")]
+    Bucket {
         /// The place.
         place: String,
-    },
-    /// Settings of an object store, such as credentials, are missing or invalid.
-    #[error("{place}: {problem}; expected {expected} in the environment")]
-    Settings {
-        /// The place.
-        place: String,
-        /// What is wrong.
+        /// What was found and what was expected.
         problem: String,
-        /// The environment variables that are needed.
-        expected: String,
     },
     /// An object store refused a request for good.
     #[error("{place}: {what} was refused: {problem}")]
@@ -167,38 +146,11 @@ pub enum StoreError {
         /// The store's error.
         problem: String,
     },
-    /// An object store overwrites objects that it is asked to create.
-    #[error(
-        "{place}: its server has no create-only writes (PUT with If-None-Match: *), on which the order of a run \
-         rests: {problem}; expected a server that has them (docs/SCALING.md)"
-    )]
-    NoCreateOnly {
-        /// The place.
-        place: String,
-        /// What the server did.
-        problem: String,
-    },
-    /// An object store did not answer within the retry limit.
-    #[error(
-        "{place}: {what} did not succeed for {seconds} s, everything written earlier is unharmed; the last answer \
-         was: {problem}"
-    )]
-    Unreachable {
-        /// The place.
-        place: String,
-        /// The request.
-        what: String,
-        /// Seconds since the first attempt.
-        seconds: u64,
-        /// The last error.
-        problem: String,
-    },
-    /// The watch stopped a request.
-    #[error("{place}: stopped while {what} was waited for")]
-    Interrupted {
-        /// The place.
-        place: String,
-        /// The request.
-        what: String,
-    },
+}
+
+impl StoreError {
+    /// Whether one object is missing or cannot be one, and the store is fine otherwise.
+    pub fn is_of_object(&self) -> bool {
+        matches!(self, StoreError::Missing { .. } | StoreError::Unfit { .. })
+    }
 }

@@ -40,7 +40,7 @@ pub fn fetch(
         if should_stop() {
             break;
         }
-        if from.leads_out(&key) {
+        if from.place.leads_out(&key) {
             fetched.left_out.push(format!("{}: a link out of the run; it is not followed", from.name(&key)));
             continue;
         }

@@ -1,6 +1,5 @@
 //! The file operations of a directory, each of which its watch is asked before.
 
-use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,24 +7,12 @@ use std::sync::Arc;
 
 use hnefi_inference::file;
 
-use super::watch::{FaultAction, Operation, StoreWatch, Unwatched};
+use super::watch::{FaultAction, Operation, StoreWatch};
 
 /// The operating system's file system, with the watch asked before every operation.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Files {
     watch: Arc<dyn StoreWatch>,
-}
-
-impl Default for Files {
-    fn default() -> Files {
-        Files { watch: Arc::new(Unwatched) }
-    }
-}
-
-impl fmt::Debug for Files {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Files")
-    }
 }
 
 impl Files {
@@ -54,12 +41,10 @@ impl Files {
         self.attempt(Operation::List(folder), || fs::read_dir(folder)?.collect())
     }
 
-    /// Reads a file of at most `most` bytes.
     pub(super) fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         self.attempt(Operation::Read(path), || file::read(path, most))
     }
 
-    /// Takes a lock by this operation.
     pub(super) fn lock<T>(&self, path: &Path, take: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         self.attempt(Operation::Lock(path), take)
     }
@@ -94,12 +79,10 @@ impl Files {
         Ok(Unfinished { files: self, path: made.path().to_owned(), made: Some(made) })
     }
 
-    /// Makes an empty file that was not there.
     pub(super) fn make_file(&self, path: &Path) -> io::Result<File> {
         self.attempt(Operation::MakeFile(path), || File::create_new(path))
     }
 
-    /// Writes all bytes to a file at this path.
     pub(super) fn write(&self, path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()> {
         Written { files: self, path, file }.write_all(bytes)
     }

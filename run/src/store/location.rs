@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use super::StoreError;
 
-/// URL schemes of the supported object stores.
 const SCHEMES: [&str; 3] = ["s3", "gs", "az"];
 
 /// The location of a run.

@@ -11,9 +11,6 @@
 
 #[cfg(feature = "buckets")]
 mod bucket;
-#[cfg(not(feature = "buckets"))]
-#[path = "no_bucket.rs"]
-mod bucket;
 mod checkpoints;
 mod directory;
 mod error;
@@ -28,12 +25,13 @@ mod retry;
 mod tests;
 mod watch;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use checkpoints::{check_checkpoint, read_checkpoint};
 pub use error::StoreError;
 pub use fetch::{Fetched, fetch};
-pub use games::{DamagedFile, read_games, read_run_games};
+pub use games::read_games;
 pub use layout::{
     LARGEST_TRAINER_STATE, checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number,
     job_key, job_number, ladder_events_key, ladder_key, largest, metrics_key, metrics_number, state_key,
@@ -45,7 +43,6 @@ pub use watch::{FaultAction, Operation, StoreWatch, Unwatched};
 
 use hnefi_inference::file;
 
-use bucket::Bucket;
 use directory::Directory;
 use files::Files;
 use lock::Lock;
@@ -73,16 +70,49 @@ pub enum Access {
 /// An open run directory or bucket.
 #[derive(Debug)]
 pub struct Store {
-    place: Place,
+    place: Box<dyn Place>,
     access: Access,
     /// Held as long as the store lives; `None` without a lock.
     _lock: Option<Lock>,
 }
 
-#[derive(Debug)]
-enum Place {
-    Directory(Directory),
-    Bucket(Box<Bucket>),
+/// Where objects lie. [`Store`] has checked the keys, the sizes and the right to write.
+trait Place: fmt::Debug + Send + Sync {
+    fn place(&self) -> String;
+    fn name(&self, key: &str) -> String;
+    fn is_remote(&self) -> bool;
+    fn folder(&self, key: &str) -> Result<PathBuf, StoreError>;
+    fn size(&self, key: &str) -> Result<Option<u64>, StoreError>;
+    /// The keys that begin with `prefix` and, if given, come after `after`; sorted.
+    fn list(&self, prefix: &str, after: Option<&str>) -> Result<Vec<String>, StoreError>;
+    fn get(&self, key: &str) -> Result<Vec<u8>, StoreError>;
+    fn get_all(&self, keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError>;
+    fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError>;
+    fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError>;
+    /// Removes objects; missing ones are ignored.
+    fn remove_all(&self, keys: &[String]) -> Result<(), StoreError>;
+
+    /// Finds out, before `key` is written first of all, whether the place refuses to create an object that is there.
+    fn check_create_only(&self, _key: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Whether links lead from an object to another place.
+    fn leads_out(&self, _key: &str) -> bool {
+        false
+    }
+}
+
+/// Opens a bucket, or refuses it by the name of the missing feature.
+#[cfg(not(feature = "buckets"))]
+fn open_bucket(url: &str, _retry: RetryPolicy) -> Result<Box<dyn Place>, StoreError> {
+    let problem = "buckets are not in this build; expected a directory, or a build with the feature `buckets`";
+    Err(StoreError::Bucket { place: format!("store {url}"), problem: problem.to_owned() })
+}
+
+#[cfg(feature = "buckets")]
+fn open_bucket(url: &str, retry: RetryPolicy) -> Result<Box<dyn Place>, StoreError> {
+    Ok(Box::new(bucket::Bucket::open(url, retry)?))
 }
 
 impl Store {
@@ -94,22 +124,24 @@ impl Store {
     /// settings in the environment are invalid, there are no credentials, or the crate is built without the feature
     /// `buckets`.
     pub fn open(location: &Location, access: Access, retry: RetryPolicy) -> Result<Store, StoreError> {
-        match (location, access) {
-            (Location::Directory(dir), Access::Write) => Store::open_or_create_with(dir, Files::new(retry.watch)),
-            (Location::Directory(dir), Access::Read) => Store::open_to_read_with(dir, Files::new(retry.watch)),
+        let dir = match location {
+            Location::Bucket(url) => return Ok(Store { place: open_bucket(url, retry)?, access, _lock: None }),
+            Location::Directory(dir) => dir.clone(),
+        };
+        let files = Files::new(retry.watch);
+        let failed = |source| StoreError::Directory { dir: dir.clone(), source };
+        match access {
+            Access::Write | Access::Shared => files.make_folders(&dir).map_err(failed)?,
             // Adding needs an existing run: a misspelt name must not make a new one.
-            (Location::Directory(dir), Access::Add) => {
-                Ok(Store { access, ..Store::open_to_read_with(dir, Files::new(retry.watch))? })
-            }
-            (Location::Directory(dir), Access::Shared) => {
-                let files = Files::new(retry.watch);
-                files.make_folders(dir).map_err(|source| StoreError::Directory { dir: dir.clone(), source })?;
-                Ok(Store { place: Place::Directory(Directory { dir: dir.clone(), files }), access, _lock: None })
-            }
-            (Location::Bucket(url), _) => {
-                Ok(Store { place: Place::Bucket(Box::new(Bucket::open(url, retry)?)), access, _lock: None })
-            }
+            Access::Add | Access::Read if files.look(&dir).map_err(failed)?.is_some_and(|found| found.is_dir()) => {}
+            Access::Add | Access::Read => return Err(StoreError::NoDirectory { dir }),
         }
+        let lock = if access == Access::Write { Some(Lock::take(&dir, &files)?) } else { None };
+        let directory = Directory { dir, files };
+        if lock.is_some() {
+            directory.remove_unfinished()?;
+        }
+        Ok(Store { place: Box::new(directory), access, _lock: lock })
     }
 
     /// Opens a run directory for reading and writing. Makes it if it is missing, and removes unfinished files of killed
@@ -118,15 +150,7 @@ impl Store {
     /// # Errors
     /// When the directory cannot be made or another process has it open for writing.
     pub fn open_or_create(dir: &Path) -> Result<Store, StoreError> {
-        Store::open_or_create_with(dir, Files::default())
-    }
-
-    fn open_or_create_with(dir: &Path, files: Files) -> Result<Store, StoreError> {
-        files.make_folders(dir).map_err(|source| StoreError::Directory { dir: dir.to_path_buf(), source })?;
-        let lock = Lock::take(dir, &files)?;
-        let directory = Directory { dir: dir.to_path_buf(), files };
-        directory.remove_unfinished()?;
-        Ok(Store { place: Place::Directory(directory), access: Access::Write, _lock: Some(lock) })
+        Store::open(&Location::Directory(dir.to_owned()), Access::Write, RetryPolicy::default())
     }
 
     /// Opens an existing run directory for reading, whether or not a process is writing to it.
@@ -134,25 +158,12 @@ impl Store {
     /// # Errors
     /// When there is no such directory.
     pub fn open_to_read(dir: &Path) -> Result<Store, StoreError> {
-        Store::open_to_read_with(dir, Files::default())
-    }
-
-    fn open_to_read_with(dir: &Path, files: Files) -> Result<Store, StoreError> {
-        let found = files.look(dir).map_err(|source| StoreError::Directory { dir: dir.to_path_buf(), source })?;
-        if found.is_some_and(|found| found.is_dir()) {
-            let place = Place::Directory(Directory { dir: dir.to_path_buf(), files });
-            Ok(Store { place, access: Access::Read, _lock: None })
-        } else {
-            Err(StoreError::NoDirectory { dir: dir.to_path_buf() })
-        }
+        Store::open(&Location::Directory(dir.to_owned()), Access::Read, RetryPolicy::default())
     }
 
     /// Its name in messages: `run directory runs/quick` or `store s3://bucket/run`.
     pub fn place(&self) -> String {
-        match &self.place {
-            Place::Directory(directory) => directory.place(),
-            Place::Bucket(bucket) => bucket.place(),
-        }
+        self.place.place()
     }
 
     /// Whether this process is the only writer: it has locked a directory.
@@ -162,15 +173,12 @@ impl Store {
 
     /// Whether the store is a bucket.
     pub fn is_remote(&self) -> bool {
-        matches!(self.place, Place::Bucket(_))
+        self.place.is_remote()
     }
 
     /// The path or URL of an object, for messages.
     pub fn name(&self, key: &str) -> String {
-        match &self.place {
-            Place::Directory(directory) => directory.path(key).display().to_string(),
-            Place::Bucket(bucket) => bucket.name(key),
-        }
+        self.place.name(key)
     }
 
     /// A folder of objects as local files: the folder itself, or for a bucket a copy that lasts as long as the store is
@@ -180,10 +188,7 @@ impl Store {
     /// When a copy cannot be fetched.
     pub fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
         check_key(key)?;
-        match &self.place {
-            Place::Directory(directory) => Ok(directory.path(key)),
-            Place::Bucket(bucket) => bucket.folder(key),
-        }
+        self.place.folder(key)
     }
 
     /// Whether the object exists.
@@ -199,13 +204,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
-        if !is_key(key) {
-            return Ok(None);
-        }
-        match &self.place {
-            Place::Directory(directory) => directory.size(key),
-            Place::Bucket(bucket) => bucket.size(key),
-        }
+        if is_key(key) { self.place.size(key) } else { Ok(None) }
     }
 
     /// Writes a new object durably and atomically.
@@ -216,13 +215,8 @@ impl Store {
     pub fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.check_writable(key)?;
         self.check_size(key, bytes)?;
-        match &self.place {
-            Place::Directory(directory) => directory.create(key, bytes),
-            Place::Bucket(bucket) => {
-                self.check_order(bucket, key)?;
-                bucket.create(key, bytes)
-            }
-        }
+        self.check_order(key)?;
+        self.place.create(key, bytes)
     }
 
     /// As [`Store::create`], but an existing object, with any bytes, is not an error.
@@ -255,13 +249,8 @@ impl Store {
     pub fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError> {
         self.check_writable(key)?;
         parts.iter().try_for_each(|(name, bytes)| self.check_size(&format!("{key}/{name}"), bytes))?;
-        match &self.place {
-            Place::Directory(directory) => directory.create_folder(key, parts),
-            Place::Bucket(bucket) => {
-                self.check_order(bucket, key)?;
-                parts.iter().try_for_each(|(name, bytes)| bucket.create(&format!("{key}/{name}"), bytes))
-            }
-        }
+        self.check_order(key)?;
+        self.place.create_folder(key, parts)
     }
 
     /// The keys that begin with `prefix`, sorted; an empty prefix gives all.
@@ -269,10 +258,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        match &self.place {
-            Place::Directory(directory) => directory.list(prefix),
-            Place::Bucket(bucket) => bucket.list(prefix, None),
-        }
+        self.place.list(prefix, None)
     }
 
     /// The keys that begin with `prefix` and sort after `after`. In a bucket, the cost does not depend on the number of
@@ -281,14 +267,18 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn list_after(&self, prefix: &str, after: &str) -> Result<Vec<String>, StoreError> {
-        match &self.place {
-            Place::Directory(directory) => {
-                let mut keys = directory.list(prefix)?;
-                keys.retain(|key| key.as_str() > after);
-                Ok(keys)
-            }
-            Place::Bucket(bucket) => bucket.list(prefix, Some(after)),
-        }
+        self.place.list(prefix, Some(after))
+    }
+
+    /// The numbers in the keys under a prefix, by a function such as [`games_number`]; ascending, each once.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn numbers<N: Ord>(&self, prefix: &str, number: impl Fn(&str) -> Option<N>) -> Result<Vec<N>, StoreError> {
+        let mut numbers: Vec<N> = self.list(prefix)?.iter().filter_map(|key| number(key)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
     }
 
     /// The generations with a complete checkpoint, in ascending order.
@@ -296,11 +286,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn checkpoints(&self) -> Result<Vec<u32>, StoreError> {
-        let cards = self.list("checkpoints/")?;
-        let mut found: Vec<u32> =
-            cards.iter().filter(|key| key.ends_with("/card.json")).filter_map(|key| checkpoint_number(key)).collect();
-        found.sort_unstable();
-        Ok(found)
+        self.numbers("checkpoints/", |key| checkpoint_number(key).filter(|_| key.ends_with("/card.json")))
     }
 
     /// The bytes of an object.
@@ -309,10 +295,7 @@ impl Store {
     /// When the object does not exist or cannot be read.
     pub fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
         check_key(key)?;
-        match &self.place {
-            Place::Directory(directory) => directory.get(key),
-            Place::Bucket(bucket) => bucket.get(key),
-        }
+        self.place.get(key)
     }
 
     /// The bytes of several objects, fetched concurrently; [`StoreError::Missing`] and [`StoreError::Unfit`] for the
@@ -322,24 +305,7 @@ impl Store {
     /// When one of them cannot be read for another reason.
     pub fn get_all(&self, keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError> {
         keys.iter().try_for_each(|key| check_key(key))?;
-        match &self.place {
-            Place::Directory(directory) => keys
-                .iter()
-                .map(|key| match directory.get(key) {
-                    Err(error) if !matches!(error, StoreError::Missing { .. } | StoreError::Unfit { .. }) => Err(error),
-                    found => Ok(found),
-                })
-                .collect(),
-            Place::Bucket(bucket) => bucket.get_all(keys),
-        }
-    }
-
-    /// Whether links lead from an object to another place than the run.
-    fn leads_out(&self, key: &str) -> bool {
-        match &self.place {
-            Place::Directory(directory) => directory.leads_out(key),
-            Place::Bucket(_) => false,
-        }
+        self.place.get_all(keys)
     }
 
     /// Removes a superseded object: a worker's upload, a snapshot of games in flight, or a training state. A missing
@@ -358,24 +324,20 @@ impl Store {
     pub fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
         for key in keys {
             self.check_writable(key)?;
-            let (place, key) = (self.place(), key.clone());
             if !SUPERSEDED.iter().any(|prefix| key.starts_with(prefix)) {
-                return Err(StoreError::Permanent { place, key });
+                return Err(StoreError::Permanent { place: self.place(), key: key.clone() });
             }
             if self.access == Access::Add {
-                return Err(StoreError::AddOnly { place, key });
+                return Err(self.refused(key));
             }
         }
-        match &self.place {
-            Place::Directory(directory) => keys.iter().try_for_each(|key| directory.remove(key)),
-            Place::Bucket(bucket) => bucket.remove_all(keys),
-        }
+        self.place.remove_all(keys)
     }
 
     /// A process that writes more than uploads and matches, whose names are unique, needs a bucket that refuses to
     /// create what is there.
-    fn check_order(&self, bucket: &Bucket, key: &str) -> Result<(), StoreError> {
-        if self.access == Access::Add { Ok(()) } else { bucket.check_create_only(key) }
+    fn check_order(&self, key: &str) -> Result<(), StoreError> {
+        if self.access == Access::Add { Ok(()) } else { self.place.check_create_only(key) }
     }
 
     /// Nothing is written that would not be read.
@@ -392,9 +354,14 @@ impl Store {
         match self.access {
             Access::Write | Access::Shared => Ok(()),
             Access::Add if ADDED.iter().any(|prefix| key.starts_with(prefix)) => Ok(()),
-            Access::Add => Err(StoreError::AddOnly { place: self.place(), key: key.to_string() }),
-            Access::Read => Err(StoreError::ReadOnly { place: self.place(), key: key.to_string() }),
+            Access::Add | Access::Read => Err(self.refused(key)),
         }
+    }
+
+    fn refused(&self, key: &str) -> StoreError {
+        let adds = self.access == Access::Add;
+        let opened = if adds { "adding; expected a key under uploads/ or ladder/" } else { "reading only" };
+        StoreError::NotOpenFor { place: self.place(), key: key.to_owned(), opened }
     }
 }
 

@@ -1,13 +1,12 @@
 //! How long requests to an object store are repeated.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::watch::{StoreWatch, Unwatched};
 
 /// Timeouts of requests to an object store.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct RetryPolicy {
     /// Timeout of a single request, which is then repeated.
     pub request: Duration,
@@ -28,11 +27,5 @@ impl RetryPolicy {
     /// Half a minute per request and a minute in total, for interactive commands.
     pub fn interactive() -> RetryPolicy {
         RetryPolicy { request: Duration::from_secs(30), limit: Duration::from_secs(60), ..RetryPolicy::default() }
-    }
-}
-
-impl fmt::Debug for RetryPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RetryPolicy {{ request: {:?}, limit: {:?} }}", self.request, self.limit)
     }
 }

@@ -102,7 +102,7 @@ fn who_adds_may_not_do_more_and_needs_no_lock() {
         let message = worker.create(key, b"").unwrap_err().to_string();
         assert!(message.contains("expected a key under uploads/ or ladder/"), "{message}");
     }
-    assert!(matches!(worker.remove("uploads/1.hupload"), Err(StoreError::AddOnly { .. })));
+    assert!(matches!(worker.remove("uploads/1.hupload"), Err(StoreError::NotOpenFor { .. })));
     assert!(store.is_exclusive() && !worker.is_exclusive());
     store.create_once("ladder/a.json", b"another").unwrap();
     store.create_same("ladder/a.json", b"match").unwrap();

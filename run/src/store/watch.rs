@@ -82,9 +82,7 @@ pub enum FaultAction {
 /// Receives messages about delays, decides when to give up, and may come in the way of operations.
 pub trait StoreWatch: Send + Sync {
     /// A request failed and will be repeated; called at the first failure and then once a minute.
-    fn delayed(&self, text: &str) {
-        let _ = text;
-    }
+    fn delayed(&self, _text: &str) {}
 
     /// Whether to give up now; called several times a second while a request waits.
     fn should_stop(&self) -> bool {
@@ -93,9 +91,14 @@ pub trait StoreWatch: Send + Sync {
 
     /// Asked before every operation on files and every request to a bucket, each attempt of it; says what becomes of
     /// it. For tests: everybody else lets it proceed.
-    fn attempt(&self, operation: &Operation<'_>) -> FaultAction {
-        let _ = operation;
+    fn attempt(&self, _operation: &Operation<'_>) -> FaultAction {
         FaultAction::Proceed
+    }
+}
+
+impl fmt::Debug for dyn StoreWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoreWatch")
     }
 }
 

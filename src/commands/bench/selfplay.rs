@@ -86,7 +86,7 @@ pub(super) fn play(
     let evaluators = devices.evaluators(&Weights::fresh(network, 1), precision)?;
     let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);
     let mut watch = Watch { seconds, busy, began: None, first: None, last: None, memory: 0 };
-    let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &mut watch);
+    let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &*evaluators, &mut watch);
     match played {
         Err(FleetError::Stopped) | Ok(_) => {}
         Err(error) => return Err(error.into()),

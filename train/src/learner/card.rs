@@ -1,5 +1,7 @@
 //! A shard's forward and backward pass on a card.
 
+use std::collections::BTreeMap;
+
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -27,12 +29,12 @@ pub(super) fn run_shard(
     let total: f32 = found.losses.iter().zip(part_weights).map(|(loss, weight)| loss * weight).sum();
     let losses = Tensor::from_floats([total, policy, value, moves_left, occupancy], &Device::flex());
     let statistics = running(weights, &found, network.stem.norm.momentum as f32);
-    let mut by_id = ById { path: Vec::new(), found, gradients: GradientsParams::new() };
-    network.visit(&mut by_id);
-    Ok(ShardResult { gradients: by_id.gradients, losses, statistics })
+    let names = network.parameter_ids().into_iter().map(|(name, id)| (id, name)).collect();
+    let mut register = Register { names, found, gradients: GradientsParams::new() };
+    network.visit(&mut register);
+    Ok(ShardResult { gradients: register.gradients, losses, statistics })
 }
 
-/// The rows of a batch as a card takes them.
 fn samples(batch: &Batch) -> Samples {
     let (size, squares) = (batch.size, batch.size.squares());
     let mut samples = Samples::new(size);
@@ -77,24 +79,17 @@ fn running(weights: &Weights, found: &Gradients, momentum: f32) -> Vec<Tensor<1>
     both.collect()
 }
 
-/// Gradients by the ids of the parameters.
-struct ById {
-    path: Vec<String>,
+/// Registers the gradients that were found by name with the parameters.
+struct Register {
+    names: BTreeMap<u64, String>,
     found: Gradients,
     gradients: GradientsParams,
 }
 
-impl ModuleVisitor for ById {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_owned());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
-
+impl ModuleVisitor for Register {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let Some(values) = self.found.tensors.remove(&self.path.join(".")) else { return };
+        let name = self.names.get(&param.id.val());
+        let Some(values) = name.and_then(|name| self.found.tensors.remove(name)) else { return };
         let gradient = TensorData::new(values, param.lazy_shape());
         self.gradients.register(param.id, Tensor::<D>::from_data(gradient, &Device::flex()));
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
+use hnefi_models::Network;
 
 /// Squared norm over all gradients of `module`, `[1]`, on the device; `None` without gradients.
 pub(super) fn squared_norm<M: Module>(module: &M, gradients: &GradientsParams) -> Option<Tensor<1>> {
@@ -31,7 +32,6 @@ pub(super) fn squared_norm<M: Module>(module: &M, gradients: &GradientsParams) -
     visitor.sum
 }
 
-/// Multiplies every gradient by `factor`.
 pub(super) fn scale<M: Module>(module: &M, gradients: &mut GradientsParams, factor: f32) {
     struct Scale<'a> {
         gradients: &'a mut GradientsParams,
@@ -48,34 +48,23 @@ pub(super) fn scale<M: Module>(module: &M, gradients: &mut GradientsParams, fact
 }
 
 /// Every gradient by the path of fields that leads to its parameter.
-pub(super) fn by_name<M: Module>(
-    module: &M,
-    gradients: &GradientsParams,
-) -> Result<BTreeMap<String, Vec<f32>>, String> {
-    struct Named<'a> {
-        path: Vec<String>,
+pub(super) fn by_name(network: &Network, gradients: &GradientsParams) -> Result<BTreeMap<String, Vec<f32>>, String> {
+    struct ById<'a> {
         gradients: &'a GradientsParams,
-        found: Result<BTreeMap<String, Vec<f32>>, String>,
+        found: BTreeMap<u64, Result<Vec<f32>, String>>,
     }
-    impl ModuleVisitor for Named<'_> {
-        fn enter_module(&mut self, name: &str, _container: &str) {
-            self.path.push(name.to_owned());
-        }
-        fn exit_module(&mut self, _name: &str, _container: &str) {
-            self.path.pop();
-        }
+    impl ModuleVisitor for ById<'_> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            let Some(gradient) = self.gradients.get::<D>(param.id) else { return };
-            match (gradient.into_data().try_into_vec::<f32>(), &mut self.found) {
-                (Ok(values), Ok(found)) => drop(found.insert(self.path.join("."), values)),
-                (Err(error), _) => self.found = Err(format!("{error:?}")),
-                (Ok(_), Err(_)) => {}
+            if let Some(gradient) = self.gradients.get::<D>(param.id) {
+                let values = gradient.into_data().try_into_vec::<f32>().map_err(|error| format!("{error:?}"));
+                self.found.insert(param.id.val(), values);
             }
         }
     }
-    let mut visitor = Named { path: Vec::new(), gradients, found: Ok(BTreeMap::new()) };
-    module.visit(&mut visitor);
-    visitor.found
+    let mut by_id = ById { gradients, found: BTreeMap::new() };
+    network.visit(&mut by_id);
+    let named = network.parameter_ids().into_iter().filter_map(|(name, id)| Some((name, by_id.found.remove(&id)?)));
+    named.map(|(name, values)| Ok((name, values?))).collect()
 }
 
 /// Adds the gradients of `other`, for the same parameter ids, to `gradients`.

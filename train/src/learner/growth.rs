@@ -32,11 +32,8 @@ impl Learner {
         let failed = |error: RecordError| self.device_error(&error);
         let moments = self.optimiser.into_bytes().map_err(failed)?;
         let grow = |network: &Network| {
-            network.grown(shape, larger, seed).map_err(|error| TrainError::Growth {
-                from: *shape,
-                to: *larger,
-                problem: error.to_string(),
-            })
+            let refuse = |problem| TrainError::Growth(format!("{shape:?} cannot grow to {larger:?}: {problem}"));
+            network.grown(shape, larger, seed).map_err(refuse)
         };
         let (network, average, moments) = if shape == larger {
             (self.network.clone(), self.average.clone(), moments)
@@ -113,7 +110,6 @@ fn holding(network: &Network, values: &BTreeMap<u64, TensorData>) -> Network {
     network.valid().map(&mut Hold(values))
 }
 
-/// The values of all parameters by their ids.
 #[derive(Default)]
 struct Collect {
     values: BTreeMap<u64, TensorData>,

@@ -50,7 +50,6 @@ const EPSILON: f32 = 1e-8;
 /// Weights of all layers but the outputs and the layer that reads the rules: those move by Muon.
 const HIDDEN: &str = r"(\.conv|\.pool|\.policy_conv|\.policy_pool|\.value_conv|\.value_hidden)\.weight$";
 
-/// Largest norm over all gradients.
 pub(crate) const CLIP_NORM: f32 = 1.0;
 
 /// Number of consecutive steps without finite loss and gradient after which a run stops.
@@ -104,7 +103,6 @@ pub struct Learner {
     devices: Vec<TrainingDevice>,
     /// For each device that is a card, what makes gradients on it.
     on_cards: Vec<Option<Mutex<CardTrainer>>>,
-    /// One pool per shard.
     pools: Vec<rayon::ThreadPool>,
 }
 
@@ -144,7 +142,6 @@ impl From<&TrainSection> for LearnerParams {
     }
 }
 
-/// The result of a shard.
 struct ShardResult {
     gradients: GradientsParams,
     /// Total, policy, value, moves left and occupancy, `[5]`.
@@ -378,7 +375,6 @@ fn run_shard(network: &Network, batch: &Batch, params: &LearnerParams, device: &
     ShardResult { gradients, losses: Tensor::cat(values, 0).inner(), statistics: statistics::collect(&copy) }
 }
 
-/// The combined results of all shards.
 struct Combined {
     gradients: GradientsParams,
     /// The losses and the squared gradient norm, `[6]`, to be read from the device at once.

@@ -19,7 +19,6 @@ const COEFFICIENTS: [f32; 3] = [3.4445, -4.775, 2.0315];
 
 const ITERATIONS: usize = 5;
 
-/// A momentum with a smaller norm is not scaled up.
 const SMALLEST_NORM: f32 = 1e-7;
 
 /// Entries below this share of the norm count as zero. The momentum of weights without a gradient, of a dead unit for
@@ -27,7 +26,6 @@ const SMALLEST_NORM: f32 = 1e-7;
 /// (docs/RESULTS.md).
 const SMALLEST_ENTRY: f32 = 1e-8;
 
-/// The optimiser of weight matrices and convolutions.
 #[derive(Clone)]
 pub(super) struct Muon {
     momentum: Momentum,

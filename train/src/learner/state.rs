@@ -35,7 +35,7 @@ impl Learner {
     /// When a tensor cannot be read back from the device.
     pub fn save(&self) -> Result<LearnerState, TrainError> {
         let record = |network: &Network| network.valid().into_record().into_bytes();
-        let failed = |error: burn::store::RecordError| self.device_error(&error);
+        let failed = |error: RecordError| self.device_error(&error);
         Ok(LearnerState {
             weights: record(&self.network).map_err(failed)?.to_vec(),
             average: record(&self.average).map_err(failed)?.to_vec(),
@@ -60,17 +60,21 @@ impl Learner {
         params: LearnerParams,
         object: &str,
     ) -> Result<Learner, TrainError> {
-        let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
-        let fresh = || Network::fresh(config, 0, &Device::flex());
-        let weights = read(state.weights)
-            .and_then(|record| fresh().try_load_record(record))
-            .map_err(|error| damaged("weights", error))?;
-        let average = read(state.average)
-            .and_then(|record| fresh().try_load_record(record))
-            .map_err(|error| damaged("averaged weights", error))?;
+        let damaged = |part: &'static str| {
+            move |error: RecordError| TrainError::State {
+                object: object.to_owned(),
+                problem: format!("the {part} cannot be read: {error}; expected what training wrote for {config:?}"),
+            }
+        };
+        let read = |bytes| {
+            let record = ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes))?;
+            Network::fresh(config, 0, &Device::flex()).try_load_record(record)
+        };
+        let weights = read(state.weights).map_err(damaged("weights"))?;
+        let average = read(state.average).map_err(damaged("averaged weights"))?;
         let optimiser = optimiser(params.weight_decay)
             .from_bytes(Bytes::from_bytes_vec(state.optimiser))
-            .map_err(|error| damaged("optimiser", error))?;
+            .map_err(damaged("optimiser"))?;
         let learner = Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)?;
         Ok(Learner { command_state: state.command, ..learner })
     }
@@ -85,15 +89,4 @@ fn in_order(record: Bytes) -> Result<Bytes, RecordError> {
     let writer = scalars.iter().fold(writer, |writer, (name, value)| writer.with_scalar(name, *value));
     let writer = paths.iter().fold(writer, |writer, (id, path)| writer.with_metadata(id, path));
     Ok(writer.into_bytes()?)
-}
-
-fn read(bytes: Vec<u8>) -> Result<ModuleRecord, RecordError> {
-    ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes))
-}
-
-fn unreadable(object: &str, config: &NetworkConfig, part: &str, error: &RecordError) -> TrainError {
-    TrainError::State {
-        object: object.to_owned(),
-        problem: format!("the {part} cannot be read: {error}; expected what training wrote for {config:?}"),
-    }
 }

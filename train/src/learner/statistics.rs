@@ -7,7 +7,6 @@ use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::Tensor;
 use hnefi_models::Network;
 
-/// Whether the innermost field is a running statistic.
 fn is_running(path: &[String]) -> bool {
     path.last().is_some_and(|name| name == "running_mean" || name == "running_var")
 }
@@ -49,7 +48,6 @@ pub(super) fn mean(shards: Vec<Vec<Tensor<1>>>) -> Vec<Tensor<1>> {
     sums.into_iter().map(|sum| sum / count).collect()
 }
 
-/// The network with these running statistics.
 pub(super) fn replace(network: Network, statistics: Vec<Tensor<1>>) -> Network {
     struct Replace {
         path: Vec<String>,

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use hnefi_arena::ladder::LadderMatch;
 use hnefi_engine::NamedRules;
 use hnefi_inference::json;
-use hnefi_run::decode_games;
 use hnefi_run::store::{
     Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, inflight_key, inflight_number,
     job_number, largest, trainer_key, trainer_number,
@@ -14,14 +13,14 @@ use hnefi_selfplay::{FleetSnapshot, Upload};
 use serde::de::DeserializeOwned;
 
 use super::fence;
-use super::games::{check_game, check_rules};
+use super::games::{check_game, check_rules, newest_games};
 use super::saved;
 use super::state::InFlight;
 use crate::job::Job;
 use crate::run_file::{self, configuration};
 use crate::tensorboard::check_events;
 use crate::{TrainConfig, TrainError};
-use hnefi_run::GenerationMetrics;
+use hnefi_run::{GenerationMetrics, RecordError, decode_games};
 
 /// The findings for one kind of object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +64,6 @@ struct Check<'a> {
     keys: Vec<String>,
     /// The configuration in `run.json`, if it can be read.
     config: Option<TrainConfig>,
-    /// The rulesets of the configuration.
     rulesets: Vec<NamedRules>,
     /// Whether it is a training run, rather than `hnefi selfplay`.
     is_training: bool,
@@ -77,16 +75,11 @@ impl Check<'_> {
     fn run_file(&mut self) -> Result<CheckedObjects, TrainError> {
         let mut found = CheckedObjects { kind: run_file::KEY, ..CheckedObjects::default() };
         let bytes = match self.store.get(run_file::KEY) {
-            Ok(bytes) => bytes,
-            Err(StoreError::Missing { .. }) => {
-                found.damage.push(format!("{}: not found", self.store.name(run_file::KEY)));
-                return Ok(found);
-            }
-            Err(error @ StoreError::Unfit { .. }) => {
+            Err(error) if error.is_of_object() => {
                 found.damage.push(error.to_string());
                 return Ok(found);
             }
-            Err(error) => return Err(error.into()),
+            read => read?,
         };
         found.objects = 1;
         let kind = parsed::<serde_json::Value>(&bytes).map(|value| value.get("kind").cloned());
@@ -108,7 +101,7 @@ impl Check<'_> {
     fn each(
         &self,
         kind: &'static str,
-        sound: impl Fn(&Self, &str, &[u8]) -> Result<(), String>,
+        mut sound: impl FnMut(&Self, &str, &[u8]) -> Result<(), String>,
     ) -> Result<CheckedObjects, TrainError> {
         let mut found = CheckedObjects { kind, ..CheckedObjects::default() };
         let prefix = format!("{kind}/");
@@ -117,7 +110,7 @@ impl Check<'_> {
                 Ok(bytes) => bytes,
                 // A missing object was superseded meanwhile, unless it is a broken link.
                 Err(StoreError::Missing { .. }) if !self.store.list(key)?.contains(key) => continue,
-                Err(error @ (StoreError::Missing { .. } | StoreError::Unfit { .. })) => {
+                Err(error) if error.is_of_object() => {
                     found.objects += 1;
                     found.damage.push(error.to_string());
                     continue;
@@ -133,17 +126,17 @@ impl Check<'_> {
     }
 
     fn metrics(&mut self) -> Result<CheckedObjects, TrainError> {
-        let ids = std::cell::RefCell::new(BTreeMap::new());
+        let mut ids = BTreeMap::new();
         let found = self.each("metrics", |_, key, bytes| {
             let metrics: GenerationMetrics = parsed(bytes)?;
             metrics.check()?;
             if hnefi_run::store::metrics_key(metrics.generation) != key {
                 return Err(format!("it is of generation {}, and its name is of another", metrics.generation));
             }
-            ids.borrow_mut().insert(metrics.generation, metrics.checkpoint);
+            ids.insert(metrics.generation, metrics.checkpoint);
             Ok(())
         })?;
-        self.ids = ids.into_inner();
+        self.ids = ids;
         Ok(found)
     }
 
@@ -159,7 +152,7 @@ impl Check<'_> {
             let name = self.store.name(&hnefi_run::store::checkpoint_key(generation));
             // A bucket shows weights before their card, so the newest generation may lack one.
             let has_card = self.keys.contains(&format!("checkpoints/{generation:06}/card.json"));
-            if !has_card && !self.ids.contains_key(&generation) && self.is_newest(generation, &there) {
+            if !has_card && !self.ids.contains_key(&generation) && there.last() == Some(&generation) {
                 continue;
             }
             match check_checkpoint(self.store, generation)? {
@@ -180,16 +173,12 @@ impl Check<'_> {
         Ok(found)
     }
 
-    fn is_newest(&self, generation: u32, there: &BTreeSet<u32>) -> bool {
-        there.last() == Some(&generation)
-    }
-
     fn games(&self) -> Result<CheckedObjects, TrainError> {
         let mut found = self.each("games", |check, key, bytes| {
             if games_number(key).is_none() {
                 return Ok(());
             }
-            let games = decode_games("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
+            let games = decode_games("games", bytes).map_err(of_games)?;
             let check_one = |game| match &check.config {
                 Some(_) => check_game(&check.rulesets, game),
                 None => hnefi_run::GameRecord::check(game).map_err(|error| error.to_string()),
@@ -248,8 +237,8 @@ impl Check<'_> {
             return Ok(found);
         }
         // A trainer that works meanwhile writes the save before the games, and removes the ones before after them.
-        let played = self.store.list("games/")?.iter().filter_map(|key| games_number(key)).max().unwrap_or(0);
-        let saved = self.store.list("inflight/")?.iter().filter_map(|key| inflight_number(key)).max();
+        let played = newest_games(self.store)?;
+        let saved = self.store.numbers("inflight/", inflight_number)?.pop();
         if played > 0 && saved.is_none_or(|(generation, _)| generation <= played) {
             let name = self.store.name(&inflight_key(played + 1, 0));
             found.damage.push(format!("{name}: not found, nor a later save of the games in flight"));
@@ -262,7 +251,7 @@ impl Check<'_> {
             return parsed::<InFlight>(bytes)?.check();
         }
         let Some(number) = inflight_number(key) else { return Ok(()) };
-        FleetSnapshot::decode("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
+        FleetSnapshot::decode("games", bytes).map_err(of_games)?;
         let clock = format!("inflight/{:06}-{:04}.json", number.0, number.1);
         if self.is_training && !self.keys.contains(&clock) {
             return Err(format!("{clock} is not found beside it"));
@@ -271,7 +260,7 @@ impl Check<'_> {
     }
 
     fn upload(&self, bytes: &[u8]) -> Result<(), String> {
-        let upload = Upload::decode("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
+        let upload = Upload::decode("games", bytes).map_err(of_games)?;
         if self.config.is_none() {
             return Ok(());
         }
@@ -280,7 +269,7 @@ impl Check<'_> {
 
     fn log(&self) -> Result<CheckedObjects, TrainError> {
         let mut found = self.each("trainer", |check, key, _| match trainer_number(key) {
-            Some(number) => fence::check_entry(check.store, number).map_err(bare),
+            Some(number) => fence::read(check.store, number).map(drop).map_err(bare),
             None => Ok(()),
         })?;
         // No entry is ever removed.
@@ -305,6 +294,8 @@ fn bare(error: TrainError) -> String {
     }
 }
 
-fn bare_text(text: &str, name: &str) -> String {
-    text.strip_prefix(name).unwrap_or(text).to_owned()
+/// The same of games that were decoded as `games`.
+fn of_games(error: RecordError) -> String {
+    let text = error.to_string();
+    text.strip_prefix("games: ").map_or(text.clone(), str::to_owned)
 }

@@ -17,14 +17,11 @@ pub(super) fn unix_seconds() -> f64 {
 /// Seconds of self-play and training, by both clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Spent {
-    /// By the wall clock.
     pub(super) wall: f64,
-    /// Processor time of the trainer's processes.
     pub(super) processor: f64,
 }
 
 impl Spent {
-    /// Seconds by the budget's clock.
     pub(super) fn by(self, clock: BudgetClock) -> f64 {
         match clock {
             BudgetClock::Wall => self.wall,
@@ -38,10 +35,8 @@ impl Spent {
     }
 }
 
-/// The used part of the budget.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// Spent by earlier processes.
     before: Spent,
     since: (Instant, ProcessTime),
     clock: BudgetClock,
@@ -56,14 +51,12 @@ impl Clock {
         Clock { before, since: (Instant::now(), ProcessTime::now()), clock, minutes, generations }
     }
 
-    /// Seconds spent by both clocks.
     pub(super) fn spent(&self) -> Spent {
         let Spent { wall, processor } = self.before;
         let (moment, process) = self.since;
         Spent { wall: wall + moment.elapsed().as_secs_f64(), processor: processor + process.elapsed().as_secs_f64() }
     }
 
-    /// Seconds spent by the budget's clock.
     pub(super) fn elapsed(&self) -> f64 {
         self.spent().by(self.clock)
     }

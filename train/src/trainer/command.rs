@@ -28,13 +28,10 @@ use crate::learner::Learner;
 /// How often the caller is asked whether to go on.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The steps of a generation.
 pub(super) struct Task<'a> {
     pub(super) config: &'a TrainConfig,
     pub(super) generation: u32,
-    /// Number of the first step.
     pub(super) first_step: u64,
-    /// The learning rate of each.
     pub(super) rates: Vec<f64>,
     pub(super) value: ValueTarget,
 }
@@ -65,7 +62,6 @@ struct TaskLine<'a> {
 struct Answer {
     /// Steps taken of this task.
     step: u64,
-    /// Mean losses over them.
     #[serde(default)]
     losses: LossValues,
     /// Whether the task is done, with the weights in their place.
@@ -75,7 +71,6 @@ struct Answer {
     samples: Option<u64>,
 }
 
-/// A trainer of one's own.
 pub(super) struct TrainerCommand {
     command: String,
     words: Vec<String>,
@@ -90,7 +85,6 @@ struct Running {
 }
 
 impl TrainerCommand {
-    /// The command, not started yet.
     pub(super) fn new(command: &str) -> Result<TrainerCommand, TrainError> {
         let open = || refused(command, "it ends within a quotation".to_owned());
         let words = shlex::split(command).ok_or_else(open)?;

@@ -22,14 +22,13 @@ use hnefi_run::store::{Store, StoreError, job_number, trainer_key, trainer_numbe
 use serde::{Deserialize, Serialize};
 
 use crate::TrainError;
-use crate::job::{PROTOCOL, check_protocol};
+use crate::job::{PROTOCOL, read_object};
 
 /// Number of attempts to claim a run that other trainers claim at the same time.
 const ATTEMPTS: usize = 20;
 
-/// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     protocol: u32,
     program: String,
     epoch: u32,
@@ -46,9 +45,10 @@ struct Entry {
 /// The right to publish, until another trainer claims the run.
 #[derive(Debug)]
 pub(super) struct Fence {
-    epoch: u32,
+    /// Number of this claim among all claims of the run.
+    pub(super) epoch: u32,
     /// Number of this trainer's newest entry.
-    newest: u32,
+    pub(super) newest: u32,
     trainer: String,
     machine: String,
 }
@@ -72,20 +72,7 @@ impl Fence {
         Err(TrainError::Replaced { place: store.place(), by: "other trainers that keep claiming it".to_owned() })
     }
 
-    /// The epoch: number of this claim among all claims of the run.
-    pub(super) fn epoch(&self) -> u32 {
-        self.epoch
-    }
-
-    /// Number of this trainer's newest entry.
-    pub(super) fn newest(&self) -> u32 {
-        self.newest
-    }
-
-    /// Announces a generation.
-    ///
-    /// # Errors
-    /// When another trainer has claimed the run.
+    /// Announces a generation, unless another trainer has claimed the run.
     pub(super) fn announce(&mut self, store: &Store, generation: u32) -> Result<(), TrainError> {
         self.newest += 1;
         match self.write(store, Some(generation)) {
@@ -95,9 +82,6 @@ impl Fence {
     }
 
     /// Checks that no other trainer has claimed the run.
-    ///
-    /// # Errors
-    /// When another trainer has claimed the run.
     pub(super) fn check(&self, store: &Store) -> Result<(), TrainError> {
         let after = store.list_after("trainer/", &trainer_key(self.newest))?;
         match after.iter().filter_map(|key| trainer_number(key)).max() {
@@ -123,14 +107,10 @@ impl Fence {
     }
 }
 
-/// The state of the log.
 #[derive(Default)]
 struct Log {
-    /// Number of the newest entry.
     newest: u32,
-    /// Number of epochs opened.
     epoch: u32,
-    /// The newest announced generation.
     announced: u32,
 }
 
@@ -138,13 +118,12 @@ impl Log {
     /// Reads the log backwards as far as needed. A damaged entry may have been a claim or an announcement and counts as
     /// both, so that no epoch and no generation is used twice.
     fn read(store: &Store, warn: &mut dyn FnMut(&str)) -> Result<Log, TrainError> {
-        let mut numbers: Vec<u32> = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).collect();
-        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        let numbers = store.numbers("trainer/", trainer_number)?;
         // A job has the number of the log entry before it. That number is taken even if the entry is gone.
-        let job = store.list("jobs/")?.iter().filter_map(|key| job_number(key)).max().unwrap_or(0);
-        let newest = numbers.first().copied().unwrap_or(0).max(job);
+        let job = store.numbers("jobs/", job_number)?.pop().unwrap_or(0);
+        let newest = numbers.last().copied().unwrap_or(0).max(job);
         let (mut unreadable, mut epoch) = (0, None);
-        for number in numbers {
+        for number in numbers.into_iter().rev() {
             match read(store, number) {
                 Ok(entry) => {
                     let epoch = *epoch.get_or_insert(entry.epoch.saturating_add(unreadable));
@@ -163,33 +142,17 @@ impl Log {
     }
 }
 
-/// Checks that an entry can be read.
-///
-/// # Errors
-/// When it is missing or damaged, or a trainer of a later protocol wrote it.
-pub(super) fn check_entry(store: &Store, number: u32) -> Result<(), TrainError> {
-    read(store, number).map(|_| ())
-}
-
 /// Whether the newest trainer saved its games in flight, as far as the log says.
-///
-/// # Errors
-/// When the log cannot be listed.
 pub(super) fn saved_in_flight(store: &Store) -> Result<bool, TrainError> {
-    let newest = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).max();
+    let newest = store.numbers("trainer/", trainer_number)?.pop();
     Ok(newest.is_some_and(|number| read(store, number).is_ok_and(|entry| entry.locked)))
 }
 
-fn read(store: &Store, number: u32) -> Result<Entry, TrainError> {
-    let key = trainer_key(number);
-    let bytes = store.get(&key)?;
-    let damage = |problem: String| TrainError::State { object: store.name(&key), problem };
-    let value: serde_json::Value = json::from_slice(&bytes).map_err(|error| damage(format!("damaged: {error}")))?;
-    check_protocol(store, &value, |found| found <= PROTOCOL)?;
-    serde_json::from_value(value).map_err(|error| damage(format!("damaged: {error}")))
+/// Reads an entry of this or an earlier protocol.
+pub(super) fn read(store: &Store, number: u32) -> Result<Entry, TrainError> {
+    read_object(store, &trainer_key(number), 0..=PROTOCOL, |_| Ok(()))
 }
 
-/// A unique name of this process.
 fn trainer() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -236,18 +199,18 @@ mod tests {
         damaged(4);
         let mut warnings = Vec::new();
         let (second, announced) = Fence::claim(&store, "", &mut |text| warnings.push(text.to_owned())).unwrap();
-        assert_eq!((second.epoch(), second.newest(), announced), (4, 5, 3));
+        assert_eq!((second.epoch, second.newest, announced), (4, 5, 3));
         let expected = ["000004", "000003"].map(|number| format!("trainer/{number}.json: damaged: "));
         assert_eq!(warnings.len(), 2);
         assert!(warnings.iter().zip(expected).all(|(text, part)| text.contains(&part)), "{warnings:?}");
         let (third, announced) = Fence::claim(&store, "", &mut |_| ()).unwrap();
-        assert_eq!((third.epoch(), announced), (5, 3), "nothing is counted twice");
+        assert_eq!((third.epoch, announced), (5, 3), "nothing is counted twice");
         // All of it.
         let none = tempfile::tempdir().unwrap();
         let store = unlocked(none.path());
         store.create(&trainer_key(1), b"{").unwrap();
         let (fence, announced) = Fence::claim(&store, "", &mut |_| ()).unwrap();
-        assert_eq!((fence.epoch(), fence.newest(), announced), (2, 2, 1));
+        assert_eq!((fence.epoch, fence.newest, announced), (2, 2, 1));
     }
 
     #[test]
@@ -255,12 +218,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = unlocked(dir.path());
         let (mut first, announced) = claim(&store);
-        assert_eq!((first.epoch(), announced), (1, 0));
+        assert_eq!((first.epoch, announced), (1, 0));
         first.announce(&store, 1).unwrap();
         first.check(&store).unwrap();
 
         let (mut second, announced) = claim(&store);
-        assert_eq!((second.epoch(), announced), (2, 1));
+        assert_eq!((second.epoch, announced), (2, 1));
         let message = first.check(&store).unwrap_err().to_string();
         assert!(message.contains("another trainer has taken over: epoch 2, process "), "{message}");
         assert!(matches!(first.announce(&store, 2), Err(TrainError::Replaced { .. })));
@@ -276,11 +239,11 @@ mod tests {
             let claims: Vec<_> = (0..6).map(|_| scope.spawn(|| claim(&unlocked(dir.path())).0)).collect();
             claims.into_iter().map(|claim| claim.join().unwrap()).collect()
         });
-        fences.sort_by_key(Fence::epoch);
-        assert_eq!(fences.iter().map(Fence::epoch).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+        fences.sort_by_key(|fence| fence.epoch);
+        assert_eq!(fences.iter().map(|fence| fence.epoch).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
         let store = unlocked(dir.path());
         let won: Vec<u32> =
-            fences.iter_mut().filter_map(|fence| fence.announce(&store, 1).is_ok().then(|| fence.epoch())).collect();
+            fences.iter_mut().filter_map(|fence| fence.announce(&store, 1).is_ok().then_some(fence.epoch)).collect();
         assert_eq!(won, [6]);
     }
 

@@ -1,6 +1,7 @@
 //! Recorded games of a run: read, and checked against its rulesets.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use hnefi_engine::NamedRules;
 use hnefi_run::store::{Store, StoreError, games_key, games_number};
@@ -9,12 +10,11 @@ use hnefi_run::{GameRecord, decode_games};
 use super::observer::TrainObserver;
 use crate::TrainError;
 
-/// Games by generation.
 pub(super) type Games = BTreeMap<u32, Vec<GameRecord>>;
 
 /// The newest generation with recorded games; 0 for none.
 pub(super) fn newest_games(store: &Store) -> Result<u32, TrainError> {
-    Ok(store.list("games/")?.iter().filter_map(|key| games_number(key)).max().unwrap_or(0))
+    Ok(store.numbers("games/", games_number)?.pop().unwrap_or(0))
 }
 
 /// Adds the games of these generations that `games` lacks, as far as they can be read.
@@ -35,7 +35,6 @@ pub(super) fn load_missing(
     Ok(())
 }
 
-/// Number of training plies in the games.
 pub(super) fn training_plies(games: &[GameRecord]) -> u64 {
     games.iter().map(|game| game.training_plies() as u64).sum()
 }
@@ -49,36 +48,26 @@ pub(super) fn load_games(
     observer: &dyn TrainObserver,
 ) -> Result<Option<Vec<GameRecord>>, TrainError> {
     let key = games_key(generation);
+    let skip = |problem: &dyn Display| {
+        observer.warning(&format!("skipped {problem}"));
+        Ok(None)
+    };
     let bytes = match store.get(&key) {
-        Err(StoreError::Missing { .. }) => {
-            observer.warning(&format!("skipped {key}: not found"));
-            return Ok(None);
-        }
-        Err(error @ StoreError::Unfit { .. }) => {
-            observer.warning(&format!("skipped {error}"));
-            return Ok(None);
-        }
+        Err(StoreError::Missing { .. }) => return skip(&format_args!("{key}: not found")),
+        Err(error @ StoreError::Unfit { .. }) => return skip(&error),
         other => other?,
     };
-    match decode_games(&store.name(&key), &bytes) {
-        Ok(mut games) => {
-            games.retain(|game| match check_game(rulesets, game) {
-                Ok(()) => true,
-                Err(problem) => {
-                    observer.warning(&format!("{key}: skipped {problem}"));
-                    false
-                }
-            });
-            Ok(Some(games))
-        }
-        Err(error) => {
-            observer.warning(&format!("skipped {error}"));
-            Ok(None)
-        }
-    }
+    let mut games = match decode_games(&store.name(&key), &bytes) {
+        Ok(games) => games,
+        Err(error) => return skip(&error),
+    };
+    games.retain(|game| {
+        let checked = check_game(rulesets, game);
+        checked.map_err(|problem| observer.warning(&format!("{key}: skipped {problem}"))).is_ok()
+    });
+    Ok(Some(games))
 }
 
-/// Checks that a game has one of these rulesets and follows its rules.
 pub(super) fn check_game(rulesets: &[NamedRules], game: &GameRecord) -> Result<(), String> {
     check_rules(rulesets, game)?;
     game.check().map_err(|error| error.to_string())

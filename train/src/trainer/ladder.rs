@@ -13,8 +13,8 @@ use hnefi_run::store::{Store, ladder_events_key};
 use hnefi_search::SearchConfig;
 
 use super::clock::unix_seconds;
-use super::context::Context;
 use super::observer::TrainObserver;
+use super::parts::Context;
 use crate::TrainError;
 use crate::config::{LadderSection, TrainConfig};
 use crate::tensorboard::event_file;
@@ -55,7 +55,6 @@ pub(super) fn play(
     Ok(true)
 }
 
-/// Writes the newest generation's ratings for TensorBoard.
 fn log(store: &Store, generation: u32, standings: &Standings) -> Result<(), TrainError> {
     let checkpoints = standings.checkpoints();
     let Some((_, standing)) = checkpoints.into_iter().find(|&(number, _)| number == generation) else {

@@ -4,17 +4,16 @@ use std::time::Instant;
 
 use super::clock::Clock;
 use super::command::{Task, TrainerCommand};
-use super::context::Context;
 use super::games::Games;
 use super::observer::TrainingProgress;
+use super::parts::Context;
 use super::stage::CurrentStage;
 use super::state::Counters;
 use crate::TrainError;
-use crate::learner::{CLIP_NORM, Learner};
+use crate::learner::Learner;
 use crate::metrics::StepMeans;
-use crate::schedule::RateSchedule;
-use crate::steps::{BatchShape, take_steps};
-use crate::window::WindowParams;
+use crate::schedule::rate_at;
+use crate::steps::take_steps;
 use hnefi_run::sample::{Sampler, ValueTarget};
 use hnefi_run::{LossValues, TrainingMetrics};
 
@@ -36,7 +35,7 @@ pub(super) fn learn(
     let generation = counters.generation + 1;
     let (config, observer) = (&stage.config, context.observer);
     let train = &config.train;
-    let window = counters.window(WindowParams::from(train));
+    let window = counters.window(train);
     games.retain(|&generation, _| generation >= window.start);
     // After a lost state, later games may exist. The first training of this generation did not have them.
     let played = games.range(..=generation).flat_map(|(_, games)| games);
@@ -45,7 +44,6 @@ pub(super) fn learn(
     let new_plies = counters.plies.last().copied().unwrap_or(0);
     let steps = steps(new_plies.min(MOST_NEW * train.plies_per_generation), sampler.plies(), train.reuse, train.batch);
 
-    let schedule = RateSchedule::from(train);
     let (first, samples_before) = (learner.counts().steps, learner.counts().samples);
     let (mut means, mut rate) = (StepMeans::default(), 0.0);
     let (began, charged) = (Instant::now(), clock.elapsed());
@@ -58,9 +56,9 @@ pub(super) fn learn(
     let mut theirs = None;
     match command.filter(|_| steps > 0) {
         Some(command) => {
-            rate = schedule.rate(first, stage.progress(done(first)));
+            rate = rate_at(train, first, stage.progress(done(first)));
             let numbers = first..first + steps;
-            let rates = numbers.map(|step| schedule.rate(step, stage.progress(done(step)))).collect();
+            let rates = numbers.map(|step| rate_at(train, step, stage.progress(done(step)))).collect();
             let task = Task { config, generation, first_step: first, rates, value };
             let mut goes_on = |taken: Option<(u64, LossValues)>| {
                 if let Some((step, losses)) = taken {
@@ -78,12 +76,11 @@ pub(super) fn learn(
                 if stopped || clock.remaining() <= 0.0 {
                     return Ok(None);
                 }
-                rate = schedule.rate(step, stage.progress(done(step)));
+                rate = rate_at(train, step, stage.progress(done(step)));
                 Ok(Some(rate))
             };
-            let batches = BatchShape::from(train);
-            take_steps(learner, &sampler, first..first + steps, batches, &mut rate_of, &mut |step, taken| {
-                means.add(&taken.report, taken.entropy, CLIP_NORM);
+            take_steps(learner, &sampler, first..first + steps, train, &mut rate_of, &mut |step, taken, entropy| {
+                means.add(taken, entropy);
                 report(step, means.losses());
             })?;
         }

@@ -26,7 +26,6 @@
 mod check;
 mod clock;
 mod command;
-mod context;
 mod fence;
 mod games;
 mod ladder;

@@ -37,50 +37,32 @@ pub struct RunStart<'a> {
 /// Observes a run. All methods are called on the thread that called [`super::train`].
 pub trait TrainObserver: Sync {
     /// The run begins or resumes.
-    fn begins(&self, start: &RunStart<'_>) {
-        let _ = start;
-    }
+    fn begins(&self, _start: &RunStart<'_>) {}
 
     /// The run is in stage number `index` (from 0) of `count`, with this configuration. Not called for a run without
     /// stages.
-    fn stage(&self, index: usize, count: usize, name: &str, config: &TrainConfig) {
-        let _ = (index, count, name, config);
-    }
+    fn stage(&self, _index: usize, _count: usize, _name: &str, _config: &TrainConfig) {}
 
     /// Devices were chosen by trying.
-    fn chose(&self, text: &str) {
-        let _ = text;
-    }
+    fn chose(&self, _text: &str) {}
 
     /// A problem that does not stop the run, such as a damaged file.
-    fn warning(&self, text: &str) {
-        let _ = text;
-    }
+    fn warning(&self, _text: &str) {}
 
     /// Progress of self-play; called a few times a second. `run` is the progress of the budget, 0 to 1.
-    fn generating(&self, generation: u32, progress: &FleetProgress, run: f64) {
-        let _ = (generation, progress, run);
-    }
+    fn generating(&self, _generation: u32, _progress: &FleetProgress, _run: f64) {}
 
     /// Progress of training; called at every step. `run` is the progress of the budget, 0 to 1.
-    fn training(&self, generation: u32, progress: &TrainingProgress, run: f64) {
-        let _ = (generation, progress, run);
-    }
+    fn training(&self, _generation: u32, _progress: &TrainingProgress, _run: f64) {}
 
     /// A generation is complete and written.
-    fn generation(&self, metrics: &GenerationMetrics) {
-        let _ = metrics;
-    }
+    fn generation(&self, _metrics: &GenerationMetrics) {}
 
     /// The newest checkpoint plays a match of `games` games on the ladder; called after each of them.
-    fn rating(&self, generation: u32, so_far: &MatchResult, games: u32) {
-        let _ = (generation, so_far, games);
-    }
+    fn rating(&self, _generation: u32, _so_far: &MatchResult, _games: u32) {}
 
     /// The newest checkpoint has played all its matches on the ladder.
-    fn standings(&self, generation: u32, standings: &Standings) {
-        let _ = (generation, standings);
-    }
+    fn standings(&self, _generation: u32, _standings: &Standings) {}
 
     /// Whether to stop; called several times a second. The same call resumes later.
     fn should_stop(&self) -> bool {

@@ -12,13 +12,12 @@ use rand_xoshiro::rand_core::Rng as _;
 
 use super::clock::{Clock, unix_seconds};
 use super::command::TrainerCommand;
-use super::context::Context;
 use super::fence::Fence;
 use super::games::{Games, load_games, load_missing, newest_games, training_plies};
 use super::observer::{RunStart, TrainObserver};
 use super::origin::{ancestor, first_stage, learner_from, take_over_games};
 use super::params::{SelfPlay, TrainerParams};
-use super::parts::Trainer;
+use super::parts::{Context, Trainer};
 use super::publish::{NewCheckpoint, publish_checkpoint, publish_job};
 use super::saved;
 use super::selfplay::Players;
@@ -31,7 +30,6 @@ use crate::job::Job;
 use crate::learner::{Learner, LearnerParams, TrainingDevice};
 use crate::run_file::{self, Origin};
 use crate::tensorboard::configuration_events;
-use crate::window::WindowParams;
 use crate::worker::threads;
 
 /// Most generations announced or of games not trained on yet: normally one, more after lost states.
@@ -43,7 +41,6 @@ const EPOCH: u64 = 0x0065_706F_6368;
 /// Separates the seeds of the workers of trainers from other values derived from the run's seed.
 const OVERLAP: u64 = 0x006F_7665_726C_6170;
 
-/// Opens an existing run, or begins a new one.
 pub(super) fn open<'a>(
     whole: &'a TrainConfig,
     params: &'a TrainerParams<'a>,
@@ -87,7 +84,7 @@ pub(super) fn open<'a>(
     }
     let mut games = Games::new();
     // The window only moves forward, so older games are never needed.
-    let window = counters.window(WindowParams::from(&config.train));
+    let window = counters.window(&config.train);
     load_missing(&mut games, window, &rulesets, &store, observer)?;
     for generation in complete + 1..=played_until {
         games.insert(generation, load_games(&rulesets, &store, generation, observer)?.unwrap_or_default());
@@ -95,7 +92,7 @@ pub(super) fn open<'a>(
     let (fleet, newest_save, in_flight) = if store.is_exclusive() {
         open_fleet(config, &store, played_until + 1, &games, origin.as_ref(), observer)?
     } else {
-        (shared_fleet(config, &store, fence.epoch(), origin.as_ref(), observer)?, 0, InFlight::default())
+        (shared_fleet(config, &store, fence.epoch, origin.as_ref(), observer)?, 0, InFlight::default())
     };
     let saves = Saves { newest: newest_save, seconds: in_flight.selfplay_seconds };
     let spent = counters.spent.max(in_flight.spent);
@@ -132,11 +129,10 @@ pub(super) fn open<'a>(
     let state = RunState { counters, games, played_until, finished, checkpoint_id: ids.averaged, job };
     // Opening the run is not charged to the budget.
     let clock = Clock::starting_from(spent, &stage.config.budget);
-    let source = source(whole, params, fence.epoch())?;
+    let source = source(whole, params, fence.epoch)?;
     Ok(Trainer { context, fence, clock, stage, learner, command, players: Players { source, fleet, saves }, state })
 }
 
-/// Where the games of this trainer come from.
 fn source(whole: &TrainConfig, params: &TrainerParams<'_>, epoch: u32) -> Result<Box<dyn GameSource>, TrainError> {
     Ok(match params.selfplay {
         SelfPlay::InTurns => Box::new(InTurns),
@@ -156,7 +152,7 @@ fn check_parts(whole: &TrainConfig, params: &TrainerParams<'_>) -> Result<(), Tr
     }
     let Some(path) = params.origin else { return Ok(()) };
     let has_begun = match Store::open(&params.location, Access::Read, params.retry.clone()) {
-        Ok(store) => run_file::exist(&store)?,
+        Ok(store) => store.exists(run_file::KEY)?,
         Err(StoreError::NoDirectory { .. }) => false,
         Err(error) => return Err(error.into()),
     };
@@ -264,7 +260,17 @@ fn open_learner(
     }
     let stage = origin.map_or(Ok(0), |origin| first_stage(&origin.path, whole))?;
     let config = whole.stage(stage)?;
-    let (learner, parent) = first_learner(&config, devices, origin, LearnerParams::from(&config.train))?;
+    let params = LearnerParams::from(&config.train);
+    let (learner, parent) = match origin {
+        Some(Origin { path }) => {
+            let (learner, parent) = learner_from(path, &config, devices, params)?;
+            (learner, Some(parent))
+        }
+        None => {
+            let network = Network::fresh(&config.network, config.run.seed, &Device::flex());
+            (Learner::new(&network, devices, params)?, None)
+        }
+    };
     let mut counters = Counters::fresh(parent);
     if let Some(origin) = origin {
         counters.plies_taken_over = take_over_games(&origin.path, &config, &whole.rulesets()?, store, observer)?;
@@ -274,21 +280,6 @@ fn open_learner(
     // the first generation is trained again from this state.
     saved::write_state(store, &counters, &learner.save()?)?;
     Ok((counters, learner))
-}
-
-/// The learner that a run begins with, and the id of its origin's checkpoint.
-fn first_learner(
-    config: &TrainConfig,
-    devices: &[TrainingDevice],
-    origin: Option<&Origin>,
-    params: LearnerParams,
-) -> Result<(Learner, Option<String>), TrainError> {
-    if let Some(Origin { path }) = origin {
-        let (learner, parent) = learner_from(path, config, devices, params)?;
-        return Ok((learner, Some(parent)));
-    }
-    let network = Network::fresh(&config.network, config.run.seed, &Device::flex());
-    Ok((Learner::new(&network, devices, params)?, None))
 }
 
 /// The fleet from the newest readable save of generation `playing`, with the number of the newest save and the clock; a

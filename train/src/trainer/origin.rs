@@ -23,7 +23,7 @@ use super::saved;
 use crate::TrainError;
 use crate::config::TrainConfig;
 use crate::learner::{Learner, LearnerParams, TrainingDevice};
-use crate::window::WindowParams;
+use crate::window;
 
 /// A learner with the weights of `path` for a run with `config`, and the id of their checkpoint.
 pub(super) fn learner_from(
@@ -53,9 +53,6 @@ pub(super) fn learner_from(
 /// Copies the games that the replay window of `config` would hold in the run at `path` into generation 0 of `store`,
 /// and returns the number of their training plies; 0 if `path` is not a run. Games of other rulesets than `rulesets`
 /// are left out. Existing games of an interrupted attempt are kept.
-///
-/// # Errors
-/// When the store cannot be read or written.
 pub(super) fn take_over_games(
     path: &Path,
     config: &TrainConfig,
@@ -76,14 +73,14 @@ pub(super) fn take_over_games(
         };
         // How far the window reaches back is known when all plies are counted; two readings hold one window in memory.
         let mut counted: Vec<(u32, u64)> = Vec::new();
-        for generation in origin.list("games/")?.into_iter().filter_map(|key| games_number(&key)) {
+        for generation in origin.numbers("games/", games_number)? {
             match read(generation) {
                 Ok(found) => counted.push((generation, training_plies(&found))),
                 Err(error) => observer.warning(&format!("{error}; it is not taken over")),
             }
         }
         let plies: Vec<u64> = counted.iter().map(|&(_, plies)| plies).collect();
-        for &(generation, _) in &counted[WindowParams::from(&config.train).range(&plies)] {
+        for &(generation, _) in &counted[window::range(&config.train, &plies)] {
             games.extend(read(generation)?);
         }
         if !games.is_empty() {
@@ -111,7 +108,6 @@ pub(super) fn first_stage(path: &Path, whole: &TrainConfig) -> Result<usize, Tra
     Ok(first.unwrap_or(stages.len() - 1))
 }
 
-/// Loads the checkpoint of `path`.
 fn checkpoint(path: &Path) -> Result<Checkpoint, TrainError> {
     let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
@@ -125,7 +121,6 @@ fn checkpoint(path: &Path) -> Result<Checkpoint, TrainError> {
 pub(crate) struct Ancestor {
     /// The network, of the configuration's shape.
     pub(crate) network: Network,
-    /// Id of its checkpoint.
     pub(crate) id: String,
     /// Whether it had that shape without growth.
     same_shape: bool,
@@ -133,9 +128,6 @@ pub(crate) struct Ancestor {
 
 /// Loads the network of `path`: a run's newest checkpoint, a checkpoint folder, or the name of a shipped checkpoint. A
 /// network smaller than the configured one is grown.
-///
-/// # Errors
-/// When it cannot be read or cannot be grown to the configured shape.
 pub(crate) fn ancestor(path: &Path, config: &TrainConfig) -> Result<Ancestor, TrainError> {
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
     let checkpoint = checkpoint(path)?;

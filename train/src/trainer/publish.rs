@@ -1,13 +1,14 @@
 //! The end of a generation: publishes checkpoint, state, metrics and job.
 
+use hnefi_engine::NamedRules;
 use hnefi_inference::{Card, Checkpoint, json};
 use hnefi_run::store::{Store, check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
 use hnefi_run::{GenerationMetrics, PROGRAM};
 use hnefi_selfplay::Adaptation;
 
 use super::clock::Clock;
-use super::context::Context;
 use super::fence::Fence;
+use super::parts::Context;
 use super::saved;
 use super::stage::CurrentStage;
 use super::state::Counters;
@@ -20,18 +21,15 @@ use crate::tensorboard::event_file;
 
 /// A checkpoint to publish, besides its weights.
 pub(super) struct NewCheckpoint<'a> {
-    /// The configuration of its network.
     pub(super) config: &'a TrainConfig,
     pub(super) generation: u32,
     /// The stages whose games it has learned from.
     pub(super) stages: std::ops::RangeInclusive<usize>,
     /// Id of the checkpoint before it.
     pub(super) parent: Option<String>,
-    /// Whether its generation was complete before.
     pub(super) was_there: bool,
 }
 
-/// The ids of a published checkpoint.
 pub(super) struct CheckpointIds {
     /// Of the averaged weights.
     pub(super) averaged: String,
@@ -49,7 +47,7 @@ pub(super) fn publish_checkpoint(
     let NewCheckpoint { config, generation, stages, parent, was_there } = new;
     let counts = learner.counts();
     let card = Card {
-        rulesets: rulesets_of(context.whole, stages)?,
+        rulesets: context.whole.rulesets_of(stages)?.iter().map(NamedRules::name).collect(),
         generation,
         steps: counts.steps,
         samples: counts.samples,
@@ -62,20 +60,6 @@ pub(super) fn publish_checkpoint(
     checkpoint.card.parent.take_if(|parent| *parent == checkpoint.card.id);
     let in_store = write_or_keep(context, generation, &checkpoint, was_there)?;
     Ok(CheckpointIds { averaged: checkpoint.card.id, in_store })
-}
-
-/// Names of the rulesets of these stages.
-fn rulesets_of(whole: &TrainConfig, stages: std::ops::RangeInclusive<usize>) -> Result<Vec<String>, TrainError> {
-    let mut names = Vec::new();
-    for stage in stages {
-        for preset in whole.stage(stage)?.selfplay.rulesets_played() {
-            let name = preset.name();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    Ok(names)
 }
 
 /// Writes the missing parts of a checkpoint and leaves existing ones. Returns the id of the checkpoint in the store.
@@ -151,7 +135,7 @@ pub(super) fn publish_job(
     let job = Job {
         protocol: PROTOCOL,
         program: PROGRAM.to_owned(),
-        epoch: fence.epoch(),
+        epoch: fence.epoch,
         generation: network,
         checkpoint,
         stage: counters.stage,
@@ -160,6 +144,6 @@ pub(super) fn publish_job(
         playouts: playouts_at(&stage.config.budget.playouts, progress),
         adaptation,
     };
-    job.publish(store, fence.newest())?;
+    job.publish(store, fence.newest)?;
     Ok(job)
 }

@@ -52,7 +52,6 @@ pub fn train_at(
 }
 
 impl Trainer<'_> {
-    /// Trains until the budget is used up or the observer stops it.
     fn train(&mut self) -> Result<Summary, TrainError> {
         loop {
             if !self.play_ladder()? {
@@ -89,7 +88,6 @@ impl Trainer<'_> {
         Ok(goes_on)
     }
 
-    /// Completes the next generation.
     fn publish(&mut self, played: &FinishedSelfPlay, training: TrainingMetrics) -> Result<(), TrainError> {
         let Trainer { context, fence, clock, stage, learner, players, state, .. } = self;
         let (store, generation, number) = (&context.store, state.counters.generation + 1, state.counters.stage);

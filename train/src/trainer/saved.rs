@@ -17,10 +17,8 @@ use super::state::{Counters, FORMAT, InFlight, Part};
 use crate::TrainError;
 use crate::learner::LearnerState;
 
-/// The binary objects of a state.
 const PARTS: [&str; 3] = ["weights.bpk", "average.bpk", "optimiser.bpk"];
 
-/// The state of a trainer of its own.
 pub(super) const COMMAND_STATE: &str = "trainer.state";
 
 fn part_key(generation: u32, part: &str) -> String {
@@ -57,21 +55,12 @@ pub(super) fn remove_state(store: &Store, generation: u32) -> Result<(), TrainEr
     Ok(())
 }
 
-/// Generations with a state, newest first.
 pub(super) fn states(store: &Store) -> Result<Vec<u32>, TrainError> {
-    let mut found: Vec<u32> = store
-        .list("state/")?
-        .iter()
-        .filter_map(|key| key.strip_prefix("state/")?.strip_suffix("/counters.json")?.parse().ok())
-        .collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(found)
+    let number = |key: &str| key.strip_prefix("state/")?.strip_suffix("/counters.json")?.parse().ok();
+    Ok(store.numbers("state/", number)?.into_iter().rev().collect())
 }
 
 /// Reads the state after a generation and checks every part of it.
-///
-/// # Errors
-/// When a part is missing or damaged, or a later version of the program wrote it ([`TrainError::Newer`]).
 pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, LearnerState), TrainError> {
     let state_error = |name: &str, problem: String| TrainError::State { object: part_key(generation, name), problem };
     let damaged = |error: json::JsonError| state_error("counters.json", format!("damaged: {error}"));
@@ -150,23 +139,12 @@ pub(super) fn write_inflight(
     store.create(&fleet_key, fleet)
 }
 
-/// Saves of the games in flight of this generation, newest first.
 pub(super) fn inflight_saves(store: &Store, generation: u32) -> Result<Vec<u32>, TrainError> {
-    let mut saves: Vec<u32> = store
-        .list("inflight/")?
-        .iter()
-        .filter_map(|key| inflight_number(key))
-        .filter(|&(of, _)| of == generation)
-        .map(|(_, save)| save)
-        .collect();
-    saves.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(saves)
+    let save = |key: &str| inflight_number(key).and_then(|(of, save)| (of == generation).then_some(save));
+    Ok(store.numbers("inflight/", save)?.into_iter().rev().collect())
 }
 
 /// Reads the clock beside a save.
-///
-/// # Errors
-/// When it is missing or damaged.
 pub(super) fn read_clock(store: &Store, generation: u32, save: u32) -> Result<InFlight, TrainError> {
     let key = clock_key(generation, save);
     let damaged = |problem: String| TrainError::State { object: key.clone(), problem: format!("damaged: {problem}") };
@@ -175,7 +153,6 @@ pub(super) fn read_clock(store: &Store, generation: u32, save: u32) -> Result<In
     Ok(clock)
 }
 
-/// Removes all saves before this one.
 pub(super) fn remove_inflight_before(store: &Store, newest: (u32, u32)) -> Result<(), StoreError> {
     for key in store.list("inflight/")? {
         if inflight_number(&key).or_else(|| clock_number(&key)).is_some_and(|number| number < newest) {

@@ -7,9 +7,9 @@ use hnefi_run::{GameRecord, PROGRAM, encode_games};
 use hnefi_selfplay::Fleet;
 
 use super::clock::Clock;
-use super::context::Context;
 use super::fence::Fence;
 use super::games::{load_games, training_plies};
+use super::parts::Context;
 use super::saved;
 use super::source::{GameSource, Generation, Saves, Uploads};
 use super::stage::CurrentStage;
@@ -19,7 +19,6 @@ use crate::job::Job;
 use crate::learner::Learner;
 use crate::schedule::playouts_at;
 
-/// What plays for a trainer.
 pub(super) struct Players {
     pub(super) source: Box<dyn GameSource>,
     /// Has the games in flight of self-play in turns, and adapts handicaps and resignation to the games of all players.
@@ -42,9 +41,10 @@ pub(super) fn generate(
     if generation > state.played_until {
         fence.check(&context.store)?;
         let wanted = wanted(context, stage, clock, learner, &mut players.saves, state);
-        let Some(played) = play(wanted, &mut *players.source, &mut players.fleet, fence)? else { return Ok(None) };
-        state.games.insert(generation, played.games);
-        (state.played_until, state.finished) = (generation, played.statistics);
+        let played = play(wanted, &mut *players.source, &mut players.fleet, fence)?;
+        let Some((games, statistics)) = played else { return Ok(None) };
+        state.games.insert(generation, games);
+        (state.played_until, state.finished) = (generation, statistics);
     }
     let games = state.games.get(&generation).map_or(&[][..], Vec::as_slice);
     state.counters.plies.push(training_plies(games));
@@ -52,7 +52,6 @@ pub(super) fn generate(
     Ok(Some(if known { std::mem::take(&mut state.finished) } else { FinishedSelfPlay::default() }))
 }
 
-/// The generation that comes next.
 fn wanted<'a>(
     context: &'a Context<'a>,
     stage: &'a CurrentStage,
@@ -83,19 +82,14 @@ fn wanted<'a>(
     }
 }
 
-/// A generation that was played.
-struct Played {
-    games: Vec<GameRecord>,
-    statistics: FinishedSelfPlay,
-}
-
-/// Plays a generation and writes its games to the store; `None` if the observer stopped it.
+/// Plays a generation and writes its games to the store; returns those recorded there, and the statistics. `None` if the
+/// observer stopped it.
 fn play(
     mut generation: Generation<'_>,
     source: &mut dyn GameSource,
     fleet: &mut Fleet,
     fence: &Fence,
-) -> Result<Option<Played>, TrainError> {
+) -> Result<Option<(Vec<GameRecord>, FinishedSelfPlay)>, TrainError> {
     let seconds = match source.play(&mut generation, fleet) {
         Ok(Some(seconds)) => seconds,
         ended => {
@@ -123,7 +117,7 @@ fn play(
     store.remove_all(&uploaded)?;
     saved::remove_inflight_before(store, next)?;
     *saves = Saves::default();
-    Ok(Some(Played { games, statistics }))
+    Ok(Some((games, statistics)))
 }
 
 /// Writes the games of a generation and returns its recorded games. If a replaced trainer has written other games

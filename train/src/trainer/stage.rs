@@ -6,30 +6,24 @@
 use hnefi_selfplay::{Fleet, search_config};
 
 use super::clock::Clock;
-use super::context::Context;
 use super::games::load_missing;
+use super::parts::Context;
 use super::state::RunState;
 use crate::TrainError;
 use crate::config::{Span, TrainConfig};
 use crate::learner::{Learner, LearnerParams};
-use crate::window::WindowParams;
 use crate::worker::threads;
 
-/// The present stage, whose number is in the counters.
 pub(super) struct CurrentStage {
-    /// The configuration in this stage.
     pub(super) config: TrainConfig,
-    /// Its part of the budget.
     span: Span,
 }
 
 impl CurrentStage {
-    /// The stage with this number.
     pub(super) fn new(whole: &TrainConfig, number: usize) -> Result<CurrentStage, TrainError> {
         Ok(CurrentStage { config: whole.stage(number)?, span: whole.stage_span(number) })
     }
 
-    /// Progress of the stage, 0 to 1, at this progress of the budget.
     pub(super) fn progress(&self, budget: f64) -> f64 {
         self.span.within(budget)
     }
@@ -72,13 +66,12 @@ pub(super) fn move_into(
 ) -> Result<(), TrainError> {
     let (selfplay, search) = (&stage.config.selfplay, &search_config(&stage.config.search));
     *fleet = Fleet::resume(selfplay, search, fleet.seed(), fleet.snapshot())?.with_threads(threads(&stage.config));
-    let window = state.counters.window(WindowParams::from(&stage.config.train));
+    let window = state.counters.window(&stage.config.train);
     load_missing(&mut state.games, window, &context.rulesets, &context.store, context.observer)?;
     report(context, state.counters.stage, stage);
     Ok(())
 }
 
-/// Reports the stage to the observer, if the run has stages.
 pub(super) fn report(context: &Context<'_>, number: usize, stage: &CurrentStage) {
     let whole = context.whole;
     if !whole.stages.is_empty() {

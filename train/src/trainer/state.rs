@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Spent;
 use super::games::Games;
+use crate::config::TrainSection;
 use crate::job::{Job, MOST_STAGES};
 use crate::learner::StepCounts;
-use crate::window::WindowParams;
+use crate::window;
 
-/// Layout version of a state.
 pub(super) const FORMAT: u32 = 1;
 
 /// What a run is between two steps, besides its learner and its fleet.
@@ -38,11 +38,9 @@ pub(super) struct RunState {
     pub(super) job: Job,
 }
 
-/// What `counters.json` holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counters {
     pub(super) format: u32,
-    /// Generations complete.
     pub(super) generation: u32,
     /// Id of the origin's checkpoint; `None` for random weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,14 +51,12 @@ pub(super) struct Counters {
     /// The stage of the next generation.
     #[serde(default)]
     pub(super) stage: usize,
-    /// Seconds of self-play and training.
     pub(super) spent: Spent,
     /// Training plies of the games from the origin, which are generation 0.
     #[serde(default)]
     pub(super) plies_taken_over: u64,
     /// Training plies of every generation from the first on.
     pub(super) plies: Vec<u64>,
-    /// Steps and samples.
     pub(super) counts: StepCounts,
     /// Speed of the latest training, to plan the next generation; 0 if unknown.
     pub(super) samples_per_second: f64,
@@ -68,11 +64,9 @@ pub(super) struct Counters {
     pub(super) generation_seconds: f64,
     /// Version of the network's encoding ([`ENCODING_VERSION`]).
     pub(super) encoding: u32,
-    /// The other objects of the state.
     pub(super) parts: BTreeMap<String, Part>,
 }
 
-/// Size and checksum of a part of a state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
     pub(super) bytes: u64,
@@ -82,7 +76,6 @@ pub(super) struct Part {
 /// Clock and figures at a save of the games in flight.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct InFlight {
-    /// Seconds of self-play and training.
     pub(super) spent: Spent,
     /// Seconds of self-play in the generation being played.
     pub(super) selfplay_seconds: f64,
@@ -101,7 +94,6 @@ pub(super) struct FinishedSelfPlay {
 }
 
 impl InFlight {
-    /// Whether a run can have these numbers.
     pub(super) fn check(&self) -> Result<(), String> {
         let Spent { wall, processor } = self.spent;
         let seconds =
@@ -115,7 +107,6 @@ impl InFlight {
 }
 
 impl Counters {
-    /// The counters of a new run with this origin.
     pub(super) fn fresh(parent: Option<String>) -> Counters {
         Counters {
             format: FORMAT,
@@ -134,7 +125,6 @@ impl Counters {
         }
     }
 
-    /// Whether a run can have these numbers.
     pub(super) fn check(&self) -> Result<(), String> {
         let StepCounts { steps, samples, skipped, averaged_before, .. } = self.counts;
         let amounts = [
@@ -153,9 +143,9 @@ impl Counters {
     }
 
     /// The generations that a replay window holds now; games that were taken over are generation 0.
-    pub(super) fn window(&self, params: WindowParams) -> Range<u32> {
+    pub(super) fn window(&self, section: &TrainSection) -> Range<u32> {
         let played: Vec<u64> = std::iter::once(self.plies_taken_over).chain(self.plies.iter().copied()).collect();
-        let window = params.range(&played);
+        let window = window::range(section, &played);
         let first = if self.plies_taken_over == 0 { window.start.max(1) } else { window.start };
         first as u32..window.end as u32
     }

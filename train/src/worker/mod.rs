@@ -17,7 +17,7 @@ use hnefi_selfplay::{FleetControl, FleetProgress};
 use crate::config::checked;
 use crate::devices::choose_for_play;
 use crate::job::Job;
-use crate::run_file::configuration;
+use crate::run_file::{configuration, unreadable};
 use crate::{TrainConfig, TrainError};
 
 pub(crate) use player::{Player, threads};
@@ -82,29 +82,19 @@ pub struct WorkerSummary {
 /// Observes a worker. All methods are called on the thread that called [`work`].
 pub trait WorkerObserver: Sync {
     /// There is no job to play yet, or the run is finished.
-    fn waits(&self, text: &str) {
-        let _ = text;
-    }
+    fn waits(&self, _text: &str) {}
 
     /// The worker plays by this job from now on.
-    fn plays(&self, job: &Job) {
-        let _ = job;
-    }
+    fn plays(&self, _job: &Job) {}
 
     /// Devices were chosen by trying.
-    fn chose(&self, text: &str) {
-        let _ = text;
-    }
+    fn chose(&self, _text: &str) {}
 
     /// A problem that does not stop the worker, such as a damaged job.
-    fn warning(&self, text: &str) {
-        let _ = text;
-    }
+    fn warning(&self, _text: &str) {}
 
     /// Progress of self-play since the last upload; called a few times a second.
-    fn progress(&self, so_far: &WorkerSummary, progress: &FleetProgress) {
-        let _ = (so_far, progress);
-    }
+    fn progress(&self, _so_far: &WorkerSummary, _progress: &FleetProgress) {}
 
     /// Whether to stop; called several times a second. Finished games are uploaded before the worker ends.
     fn should_stop(&self) -> bool {
@@ -125,17 +115,25 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
             observer.warning(text);
         }
     };
-    let Some((mut number, job)) = first_job(store, observer, &mut warn)? else { return Ok(so_far) };
+    let (mut number, job) = loop {
+        if let Some(found) = Job::newest_after(store, 0, &mut warn)? {
+            break found;
+        }
+        observer.waits(&format!("{}: no trainer has begun yet", store.place()));
+        if !pause(LOOK, observer) {
+            return Ok(so_far);
+        }
+    };
     let (whole, weights) = (settings(store, params, observer)?, network(store, &job)?);
     let mut player = Player::new(whole, params.cards.clone(), params.seed, job, &weights)?;
-    observer.plays(player.job());
+    observer.plays(&player.job);
     loop {
         if let Some((newer, job)) = Job::newest_after(store, number, &mut warn)? {
             number = newer;
             player.take_up(job, |job| network(store, job))?;
-            observer.plays(player.job());
+            observer.plays(&player.job);
         }
-        if player.job().finished {
+        if player.job.finished {
             if !params.stay {
                 return Ok(WorkerSummary { finished: true, ..so_far });
             }
@@ -160,7 +158,6 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     }
 }
 
-/// Fetches the network that a job names.
 fn network(store: &Store, job: &Job) -> Result<Weights, TrainError> {
     let checkpoint = read_checkpoint(store, job.generation)?;
     if checkpoint.card.id == job.checkpoint {
@@ -170,26 +167,8 @@ fn network(store: &Store, job: &Job) -> Result<Weights, TrainError> {
     Err(TrainError::State { object: format!("checkpoint {} of {}", job.generation, store.place()), problem })
 }
 
-/// Waits for the first job of a run; `None` if the observer stopped it.
-fn first_job(
-    store: &Store,
-    observer: &dyn WorkerObserver,
-    warn: &mut dyn FnMut(&str),
-) -> Result<Option<(u32, Job)>, TrainError> {
-    loop {
-        if let Some(found) = Job::newest_after(store, 0, warn)? {
-            return Ok(Some(found));
-        }
-        observer.waits(&format!("{}: no trainer has begun yet", store.place()));
-        if !pause(LOOK, observer) {
-            return Ok(None);
-        }
-    }
-}
-
-/// The run's configuration with this worker's own settings.
 fn settings(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<TrainConfig, TrainError> {
-    let missing = || TrainError::RunFile { file: store.name("run.json"), problem: "not found".to_owned() };
+    let missing = || unreadable(store, "not found".to_owned());
     let mut config = configuration(store)?.ok_or_else(missing)?;
     if let Some(device) = &params.device {
         config.run.device = device.clone();
@@ -222,7 +201,6 @@ struct UploadTimer<'a> {
     until: Instant,
     so_far: WorkerSummary,
     observer: &'a dyn WorkerObserver,
-    /// Whether the observer stopped it.
     stopped: bool,
 }
 

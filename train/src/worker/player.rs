@@ -1,20 +1,17 @@
 //! A worker's games: its fleet, and the network that plays.
 
 use hnefi_cuda::Cards;
-use hnefi_inference::{EvalError, Evaluator, EvaluatorFactory, Weights};
+use hnefi_inference::{EvaluatorFactory, Weights};
 use hnefi_run::PROGRAM;
 use hnefi_selfplay::{Fleet, FleetControl, FleetError, Quota, Upload, search_config};
 
 use crate::job::Job;
 use crate::{TrainConfig, TrainError};
 
-/// Plays by a job.
 pub(crate) struct Player {
-    /// The configuration with all its stages.
     whole: TrainConfig,
     cards: Cards,
-    job: Job,
-    /// The configuration in the job's stage.
+    pub(crate) job: Job,
     config: TrainConfig,
     fleet: Fleet,
     make_evaluator: EvaluatorFactory,
@@ -22,9 +19,6 @@ pub(crate) struct Player {
 
 impl Player {
     /// Begins to play by this job with its network. The seed of the games is unique within the run.
-    ///
-    /// # Errors
-    /// When the device cannot be opened or does not evaluate the network.
     pub(crate) fn new(
         whole: TrainConfig,
         cards: Cards,
@@ -38,16 +32,8 @@ impl Player {
         Ok(Player { whole, cards, job, config, fleet, make_evaluator })
     }
 
-    /// The job.
-    pub(crate) fn job(&self) -> &Job {
-        &self.job
-    }
-
     /// Goes on by another job. `weights` is asked for its network if that is another one. Games in flight keep their
     /// rules if the stage is another one.
-    ///
-    /// # Errors
-    /// As [`Player::new`], and the errors of `weights`.
     pub(crate) fn take_up(
         &mut self,
         job: Job,
@@ -67,14 +53,10 @@ impl Player {
     }
 
     /// Plays until `control` stops it, and returns the finished games.
-    ///
-    /// # Errors
-    /// When the network cannot be evaluated.
     pub(crate) fn play(&mut self, control: &mut dyn FleetControl) -> Result<Upload, TrainError> {
         self.fleet.adapt(&self.job.adaptation);
-        let make = || -> Result<Box<dyn Evaluator>, EvalError> { Ok((self.make_evaluator)()) };
         let Job { playouts, checkpoint, generation, .. } = &self.job;
-        match self.fleet.play(Quota::Plies(u64::MAX), *playouts, checkpoint, &make, control) {
+        match self.fleet.play(Quota::Plies(u64::MAX), *playouts, checkpoint, &*self.make_evaluator, control) {
             Ok(()) | Err(FleetError::Stopped) => Ok(self.fleet.send(PROGRAM, *generation)),
             Err(error) => Err(error.into()),
         }
@@ -85,7 +67,6 @@ fn evaluators(cards: &Cards, config: &TrainConfig, weights: &Weights) -> Result<
     Ok(cards.evaluating(config.run.device.clone()).evaluators(weights, config.run.precision)?)
 }
 
-/// Threads of self-play by this configuration.
 pub(crate) fn threads(config: &TrainConfig) -> usize {
     match config.run.threads {
         0 => config.selfplay.threads_on(&config.run.device),

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use hnefi_run::store::{Access, Location, RetryPolicy, Store, metrics_key, read_run_games};
+use hnefi_run::Run;
+use hnefi_run::store::{Access, Location, RetryPolicy, Store, metrics_key};
 use hnefi_train::trainer::check;
 
 use crate::scene::{Fault, GENERATIONS, Injected, Results, assert_whole, call, for_each, results, sample};
@@ -57,10 +58,9 @@ fn sweep(name: &str, choose: impl Fn(Vec<(usize, Fault)>) -> Vec<(usize, Fault)>
         // Nobody takes its place if it was the last of the budget.
         let newest = store.checkpoints().unwrap().last().copied().unwrap();
         assert!(newest == GENERATIONS || newest + 1 == GENERATIONS, "{what}: the newest checkpoint is {newest}");
-        let (games, damaged) = read_run_games(&store).unwrap();
-        assert!(damaged.is_empty(), "{what}");
+        let run = Run::open(&location, RetryPolicy::default()).unwrap();
         let mut seen = BTreeSet::new();
-        for game in games.iter().flat_map(|(_, games)| games) {
+        for game in run.generations().unwrap().into_iter().flat_map(|generation| run.games(generation).expect(&what)) {
             assert!(seen.insert((game.seed, game.game)), "{what}: game {} of {} twice", game.game, game.seed);
         }
     });

@@ -8,20 +8,18 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::store::RetryPolicy;
 
-/// The first pause, without jitter.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Time between two messages about a lasting failure.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// The attempts of one request.
 pub(super) struct Attempts<'a> {
     retry: &'a RetryPolicy,
-    began: Instant,
-    failures: u32,
+    pub(super) began: Instant,
+    /// The store may have carried out an attempt that failed.
+    pub(super) failures: u32,
     told: Option<Instant>,
 }
 
@@ -42,16 +40,6 @@ impl<'a> Attempts<'a> {
         let pause = pause(self.failures, jitter());
         self.failures += 1;
         Some(pause.min(self.retry.limit.saturating_sub(self.began.elapsed())))
-    }
-
-    /// Whether an earlier attempt failed; the store may have carried it out.
-    pub(super) fn any_failed(&self) -> bool {
-        self.failures > 0
-    }
-
-    /// Time since the first attempt.
-    pub(super) fn elapsed(&self) -> Duration {
-        self.began.elapsed()
     }
 }
 
@@ -95,9 +83,9 @@ mod tests {
         let told = Arc::new(Told::default());
         let retry = RetryPolicy { limit: Duration::from_secs(100), watch: told.clone(), ..RetryPolicy::default() };
         let mut attempts = Attempts::new(&retry);
-        assert!(!attempts.any_failed());
+        assert!(attempts.failures == 0);
         assert!(attempts.failed("no answer").is_some() && attempts.failed("no answer").is_some());
-        assert!(attempts.any_failed());
+        assert_eq!(attempts.failures, 2);
         assert_eq!(*told.0.lock().unwrap(), ["no answer; trying again"]);
         let hurried = RetryPolicy { limit: Duration::ZERO, ..retry };
         assert_eq!(Attempts::new(&hurried).failed("no answer"), None);

@@ -15,7 +15,6 @@ use crate::store::RetryPolicy;
 /// A request for credentials, which may ask a service of the cloud provider.
 pub(super) type PendingCredentials = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// The environment variables of a store's settings.
 pub(super) fn expected(scheme: &str) -> &'static str {
     match scheme {
         "s3" => "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with AWS_REGION, or AWS_ENDPOINT for another server)",
@@ -48,9 +47,9 @@ pub(super) fn build(
                 .with_bucket_name(name)
                 .with_retry(once)
                 .with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), request);
-            let signs = is_signed(builder.get_config_value(&AmazonS3ConfigKey::SkipSignature));
+            let skips = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
             let store = builder.build()?;
-            let asked = signs.then(|| ask(store.credentials()));
+            let asked = ask(skips, store.credentials());
             Ok((Box::new(store), asked))
         }
         "gs" => {
@@ -58,9 +57,9 @@ pub(super) fn build(
                 .with_bucket_name(name)
                 .with_retry(once)
                 .with_config(GoogleConfigKey::Client(ClientConfigKey::Timeout), request);
-            let signs = is_signed(builder.get_config_value(&GoogleConfigKey::SkipSignature));
+            let skips = builder.get_config_value(&GoogleConfigKey::SkipSignature);
             let store = builder.build()?;
-            let asked = signs.then(|| ask(store.credentials()));
+            let asked = ask(skips, store.credentials());
             Ok((Box::new(store), asked))
         }
         "memory" => Ok((Box::new(in_memory(name)), None)),
@@ -69,9 +68,9 @@ pub(super) fn build(
                 .with_container_name(name)
                 .with_retry(once)
                 .with_config(AzureConfigKey::Client(ClientConfigKey::Timeout), request);
-            let signs = is_signed(builder.get_config_value(&AzureConfigKey::SkipSignature));
+            let skips = builder.get_config_value(&AzureConfigKey::SkipSignature);
             let store = builder.build()?;
-            let asked = signs.then(|| ask(store.credentials()));
+            let asked = ask(skips, store.credentials());
             Ok((Box::new(store), asked))
         }
     }
@@ -85,13 +84,14 @@ fn in_memory(name: &str) -> Arc<InMemory> {
     Arc::clone(buckets.entry(name.to_owned()).or_default())
 }
 
-/// Whether requests are signed.
-fn is_signed(skip_signature: Option<String>) -> bool {
-    skip_signature.is_none_or(|skip| skip != "true")
-}
-
-/// Requests credentials from a client's provider.
-fn ask<C: Send + Sync + 'static>(provider: &Arc<dyn CredentialProvider<Credential = C>>) -> PendingCredentials {
+/// Requests credentials from a client's provider, if the client signs its requests.
+fn ask<C: Send + Sync + 'static>(
+    skips_signature: Option<String>,
+    provider: &Arc<dyn CredentialProvider<Credential = C>>,
+) -> Option<PendingCredentials> {
+    if skips_signature.is_some_and(|skips| skips == "true") {
+        return None;
+    }
     let provider = Arc::clone(provider);
-    Box::pin(async move { provider.get_credential().await.map(|_| ()) })
+    Some(Box::pin(async move { provider.get_credential().await.map(|_| ()) }))
 }

@@ -26,9 +26,8 @@ use self::attempts::Attempts;
 use self::client::PendingCredentials;
 use super::layout::largest;
 use super::watch::{FaultAction, Operation};
-use super::{RetryPolicy, StoreError, limit};
+use super::{Place, RetryPolicy, StoreError, limit};
 
-/// Objects that are fetched concurrently.
 const AT_ONCE: usize = 32;
 
 /// Time between two questions to the watch whether to stop.
@@ -40,15 +39,12 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The object by which a store shows that it has create-only writes. No key of a run begins with a dot.
 const PROBE: &str = ".create-only";
 
-/// What it holds.
 const PROBE_TEXT: &[u8] = b"A store must refuse to create this object again.\n";
 
-/// A bucket with a prefix.
 #[derive(Debug)]
 pub(super) struct Bucket {
     /// `s3://bucket/prefix`.
     url: String,
-    /// The prefix.
     root: Path,
     client: Box<dyn ObjectStore>,
     runtime: Runtime,
@@ -61,7 +57,6 @@ pub(super) struct Bucket {
     fetched: OnceLock<TempDir>,
 }
 
-/// The outcome of a request.
 enum Answer<T> {
     Done(T),
     /// There is no such object.
@@ -72,7 +67,6 @@ enum Answer<T> {
     },
 }
 
-/// Why a request failed.
 enum Failure {
     /// The object to be created exists.
     AlreadyThere,
@@ -87,10 +81,9 @@ impl Bucket {
     pub(super) fn open(url: &str, retry: RetryPolicy) -> Result<Bucket, StoreError> {
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
-        let refuse = |problem: String| StoreError::Settings {
+        let refuse = |problem: String| StoreError::Bucket {
             place: place(url),
-            problem,
-            expected: client::expected(scheme).to_owned(),
+            problem: format!("{problem}; expected {} in the environment", client::expected(scheme)),
         };
         let (client, asked) = client::build(scheme, name, &retry).map_err(|error| refuse(error_chain(&error)))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -109,7 +102,7 @@ impl Bucket {
         };
         bucket.find_credentials(asked).map_err(|problem| match problem {
             Some(problem) => refuse(problem),
-            None => StoreError::Interrupted { place: bucket.place(), what: "credentials".to_owned() },
+            None => bucket.interrupted("credentials"),
         })?;
         Ok(bucket)
     }
@@ -127,41 +120,6 @@ impl Bucket {
         Err(Some(format!("no credentials, neither in the environment nor as a role of this machine ({problem})")))
     }
 
-    /// Its name in errors.
-    pub(super) fn place(&self) -> String {
-        place(&self.url)
-    }
-
-    /// Where an object lies, for messages.
-    pub(super) fn name(&self, key: &str) -> String {
-        format!("{}/{key}", self.url)
-    }
-
-    /// Finds out, before `key` is written first of all, whether the store refuses to create an object that is there.
-    /// The order of a run rests on that, and a server that passes over the condition overwrites and says nothing.
-    pub(super) fn check_create_only(&self, key: &str) -> Result<(), StoreError> {
-        if self.creates_only.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let what = format!("writing {key}");
-        let refuse = |problem: String| StoreError::NoCreateOnly { place: self.place(), problem };
-        // The first of the two creates the object, unless an earlier process did.
-        for _ in 0..2 {
-            match self.put_new(&what, PROBE, PROBE_TEXT) {
-                Ok(Answer::AlreadyThere { .. }) => {
-                    self.creates_only.store(true, Ordering::Relaxed);
-                    return Ok(());
-                }
-                Ok(Answer::Done(())) => {}
-                Ok(Answer::NotFound) => return Err(self.no_bucket(&what)),
-                Err(StoreError::Refused { status: Some(501), problem, .. }) => return Err(refuse(problem)),
-                Err(error) => return Err(error),
-            }
-        }
-        Err(refuse(format!("it created {PROBE} twice")))
-    }
-
-    /// Creates an object if there is none.
     fn put_new(&self, what: &str, key: &str, bytes: &[u8]) -> Result<Answer<()>, StoreError> {
         let path = self.path(key);
         let payload = PutPayload::from(bytes.to_vec());
@@ -170,42 +128,6 @@ impl Bucket {
             let (path, payload) = (path.clone(), payload.clone());
             async move { self.client.put_opts(&path, payload, options).await.map(|_| ()) }
         })
-    }
-
-    pub(super) fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        let what = format!("writing {key}");
-        loop {
-            match self.put_new(&what, key, bytes)? {
-                Answer::Done(()) => return Ok(()),
-                Answer::NotFound => return Err(self.no_bucket(&what)),
-                Answer::AlreadyThere { maybe_ours } => match self.get(key) {
-                    Ok(there) if maybe_ours && there == bytes => return Ok(()),
-                    Ok(_) => return Err(StoreError::Exists { place: self.place(), key: key.to_owned() }),
-                    // Two concurrent creations may both report a conflict although no object exists.
-                    Err(StoreError::Missing { .. }) => {}
-                    Err(error) => return Err(error),
-                },
-            }
-        }
-    }
-
-    pub(super) fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
-        let path = self.path(key);
-        let get = || self.bytes(path.clone(), limit(key));
-        match self.ask(&format!("reading {key}"), get)? {
-            Answer::Done(found) => self.fit(key, Some(found)),
-            _ => self.fit(key, None),
-        }
-    }
-
-    /// Fetches several objects concurrently; an error for each that is missing or too large.
-    pub(super) fn get_all(&self, keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError> {
-        let get = |path: Path| {
-            let most = self.key(&path).map_or(0, |key| limit(&key));
-            self.bytes(path, most)
-        };
-        let found = self.ask_many(&format!("reading {} objects", keys.len()), keys, get)?;
-        Ok(keys.iter().zip(found).map(|(key, found)| self.fit(key, found)).collect())
     }
 
     /// Fetches an object; the inner error, without its bytes, if there are more than `most`.
@@ -227,88 +149,6 @@ impl Bucket {
         }
     }
 
-    /// The size of an object in bytes.
-    pub(super) fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
-        let path = self.path(key);
-        let head = || {
-            let path = path.clone();
-            async move {
-                match self.client.head(&path).await {
-                    // The answer to HEAD says that it was refused and not why.
-                    Err(error) if is_refusal(&error) => self.client.get(&path).await.map(|found| found.meta.size),
-                    found => found.map(|found| found.size),
-                }
-            }
-        };
-        match self.ask(&format!("looking for {key}"), head)? {
-            Answer::Done(size) => Ok(Some(size)),
-            _ => Ok(None),
-        }
-    }
-
-    /// The keys that begin with `prefix` and, if given, come after `after`; sorted.
-    pub(super) fn list(&self, prefix: &str, after: Option<&str>) -> Result<Vec<String>, StoreError> {
-        // Stores list whole folders, so list the folder before the last slash.
-        let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
-        let folder = if folder.is_empty() { self.root.clone() } else { self.path(folder) };
-        let after = after.map(|key| self.path(key));
-        let list = || {
-            let (folder, after) = (folder.clone(), after.clone());
-            async move {
-                let mut found = match &after {
-                    Some(after) => self.client.list_with_offset(Some(&folder), after),
-                    None => self.client.list(Some(&folder)),
-                };
-                let mut paths = Vec::new();
-                while let Some(object) = found.next().await {
-                    paths.push(object?.location);
-                }
-                Ok::<_, Error>(paths)
-            }
-        };
-        let Answer::Done(paths) = self.ask(&format!("listing {prefix:?}"), list)? else {
-            return Err(self.no_bucket("listing"));
-        };
-        let mut keys: Vec<String> = paths.iter().filter_map(|path| self.key(path)).collect();
-        keys.retain(|key| key.starts_with(prefix) && super::is_key(key));
-        keys.sort_unstable();
-        Ok(keys)
-    }
-
-    /// Removes objects concurrently; missing ones are ignored.
-    pub(super) fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
-        let what = match keys {
-            [key] => format!("removing {key}"),
-            _ => format!("removing {} objects", keys.len()),
-        };
-        self.ask_many(&what, keys, |path| async move { self.client.delete(&path).await }).map(|_| ())
-    }
-
-    /// The objects of a folder as local files, fetched once and kept while the store is open.
-    pub(super) fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
-        let failed = |source| StoreError::Directory { dir: std::env::temp_dir(), source };
-        let fetched = match self.fetched.get() {
-            Some(fetched) => fetched,
-            None => {
-                let made = tempfile::Builder::new().prefix("hnefi-").tempdir().map_err(failed)?;
-                self.fetched.get_or_init(|| made)
-            }
-        };
-        let folder = fetched.path().join(key.replace('/', "-"));
-        if folder.is_dir() {
-            return Ok(folder);
-        }
-        let half = folder.with_extension("half");
-        std::fs::create_dir_all(&half).map_err(failed)?;
-        let inside = format!("{key}/");
-        for object in self.list(&inside, None)?.into_iter().filter(|key| largest(key).is_some()) {
-            let bytes = self.get(&object)?;
-            std::fs::write(half.join(&object[inside.len()..]), bytes).map_err(failed)?;
-        }
-        std::fs::rename(&half, &folder).map_err(failed)?;
-        Ok(folder)
-    }
-
     /// Repeats a request until it succeeds or fails for good.
     fn ask<T, F>(&self, what: &str, request: impl Fn() -> F) -> Result<Answer<T>, StoreError>
     where
@@ -322,7 +162,7 @@ impl Bucket {
                 Ok(Some(value)) => return Ok(Answer::Done(value)),
                 Ok(None) => return Ok(Answer::NotFound),
                 Err(Failure::AlreadyThere) => {
-                    return Ok(Answer::AlreadyThere { maybe_ours: attempts.any_failed() });
+                    return Ok(Answer::AlreadyThere { maybe_ours: attempts.failures > 0 });
                 }
                 Err(Failure::Passing(problem)) => self.pause(what, &mut attempts, problem)?,
             }
@@ -405,16 +245,13 @@ impl Bucket {
         })
     }
 
-    /// Pauses after a failure.
     fn pause(&self, what: &str, attempts: &mut Attempts<'_>, problem: String) -> Result<(), StoreError> {
         match attempts.failed(&format!("{}: {what} failed: {problem}", self.place())) {
             Some(pause) => self.wait(what, Duration::ZERO, async { tokio::time::sleep(pause).await }),
-            None => Err(StoreError::Unreachable {
-                place: self.place(),
-                what: what.to_owned(),
-                seconds: attempts.elapsed().as_secs(),
-                problem,
-            }),
+            None => Err(self.failed(format!(
+                "{what} did not succeed for {} s, everything written earlier is unharmed; the last answer was: {problem}",
+                attempts.began.elapsed().as_secs()
+            ))),
         }
     }
 
@@ -428,13 +265,12 @@ impl Bucket {
                     return Ok(value);
                 }
                 if self.retry.watch.should_stop() && stopped.get_or_insert_with(Instant::now).elapsed() >= grace {
-                    return Err(StoreError::Interrupted { place: self.place(), what: what.to_owned() });
+                    return Err(self.interrupted(what));
                 }
             }
         })
     }
 
-    /// Whether repeating the request is pointless.
     fn is_final(&self, error: &Error) -> bool {
         let answered = self.answered.load(Ordering::Relaxed);
         matches!(error, Error::NotSupported { .. } | Error::InvalidPath { .. })
@@ -460,6 +296,14 @@ impl Bucket {
         text
     }
 
+    fn failed(&self, problem: String) -> StoreError {
+        StoreError::Bucket { place: self.place(), problem }
+    }
+
+    fn interrupted(&self, what: &str) -> StoreError {
+        self.failed(format!("stopped while {what} was waited for"))
+    }
+
     fn no_bucket(&self, what: &str) -> StoreError {
         let problem = "there is no such bucket".to_owned();
         StoreError::Refused { place: self.place(), what: what.to_owned(), status: Some(404), problem }
@@ -475,7 +319,167 @@ impl Bucket {
     }
 }
 
-/// The name in errors of the bucket at `url`.
+impl Place for Bucket {
+    fn place(&self) -> String {
+        place(&self.url)
+    }
+
+    fn name(&self, key: &str) -> String {
+        format!("{}/{key}", self.url)
+    }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    /// The objects of a folder as local files, fetched once and kept while the store is open.
+    fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
+        let failed = |source| StoreError::Directory { dir: std::env::temp_dir(), source };
+        let fetched = match self.fetched.get() {
+            Some(fetched) => fetched,
+            None => {
+                let made = tempfile::Builder::new().prefix("hnefi-").tempdir().map_err(failed)?;
+                self.fetched.get_or_init(|| made)
+            }
+        };
+        let folder = fetched.path().join(key.replace('/', "-"));
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        let half = folder.with_extension("half");
+        std::fs::create_dir_all(&half).map_err(failed)?;
+        let inside = format!("{key}/");
+        for object in self.list(&inside, None)?.into_iter().filter(|key| largest(key).is_some()) {
+            let bytes = self.get(&object)?;
+            std::fs::write(half.join(&object[inside.len()..]), bytes).map_err(failed)?;
+        }
+        std::fs::rename(&half, &folder).map_err(failed)?;
+        Ok(folder)
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
+        let path = self.path(key);
+        let head = || {
+            let path = path.clone();
+            async move {
+                match self.client.head(&path).await {
+                    // The answer to HEAD says that it was refused and not why.
+                    Err(error) if is_refusal(&error) => self.client.get(&path).await.map(|found| found.meta.size),
+                    found => found.map(|found| found.size),
+                }
+            }
+        };
+        match self.ask(&format!("looking for {key}"), head)? {
+            Answer::Done(size) => Ok(Some(size)),
+            _ => Ok(None),
+        }
+    }
+
+    fn list(&self, prefix: &str, after: Option<&str>) -> Result<Vec<String>, StoreError> {
+        // Stores list whole folders, so list the folder before the last slash.
+        let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
+        let folder = if folder.is_empty() { self.root.clone() } else { self.path(folder) };
+        let after = after.map(|key| self.path(key));
+        let list = || {
+            let (folder, after) = (folder.clone(), after.clone());
+            async move {
+                let mut found = match &after {
+                    Some(after) => self.client.list_with_offset(Some(&folder), after),
+                    None => self.client.list(Some(&folder)),
+                };
+                let mut paths = Vec::new();
+                while let Some(object) = found.next().await {
+                    paths.push(object?.location);
+                }
+                Ok::<_, Error>(paths)
+            }
+        };
+        let Answer::Done(paths) = self.ask(&format!("listing {prefix:?}"), list)? else {
+            return Err(self.no_bucket("listing"));
+        };
+        let mut keys: Vec<String> = paths.iter().filter_map(|path| self.key(path)).collect();
+        keys.retain(|key| key.starts_with(prefix) && super::is_key(key));
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
+        let path = self.path(key);
+        let get = || self.bytes(path.clone(), limit(key));
+        match self.ask(&format!("reading {key}"), get)? {
+            Answer::Done(found) => self.fit(key, Some(found)),
+            _ => self.fit(key, None),
+        }
+    }
+
+    /// Fetches several objects concurrently; an error for each that is missing or too large.
+    fn get_all(&self, keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError> {
+        let get = |path: Path| {
+            let most = self.key(&path).map_or(0, |key| limit(&key));
+            self.bytes(path, most)
+        };
+        let found = self.ask_many(&format!("reading {} objects", keys.len()), keys, get)?;
+        Ok(keys.iter().zip(found).map(|(key, found)| self.fit(key, found)).collect())
+    }
+
+    fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let what = format!("writing {key}");
+        loop {
+            match self.put_new(&what, key, bytes)? {
+                Answer::Done(()) => return Ok(()),
+                Answer::NotFound => return Err(self.no_bucket(&what)),
+                Answer::AlreadyThere { maybe_ours } => match self.get(key) {
+                    Ok(there) if maybe_ours && there == bytes => return Ok(()),
+                    Ok(_) => return Err(StoreError::Exists { place: self.place(), key: key.to_owned() }),
+                    // Two concurrent creations may both report a conflict although no object exists.
+                    Err(StoreError::Missing { .. }) => {}
+                    Err(error) => return Err(error),
+                },
+            }
+        }
+    }
+
+    fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError> {
+        parts.iter().try_for_each(|(name, bytes)| self.create(&format!("{key}/{name}"), bytes))
+    }
+
+    fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
+        let what = match keys {
+            [key] => format!("removing {key}"),
+            _ => format!("removing {} objects", keys.len()),
+        };
+        self.ask_many(&what, keys, |path| async move { self.client.delete(&path).await }).map(|_| ())
+    }
+
+    /// The order of a run rests on that, and a server that passes over the condition overwrites and says nothing.
+    fn check_create_only(&self, key: &str) -> Result<(), StoreError> {
+        if self.creates_only.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let what = format!("writing {key}");
+        let refuse = |problem: String| {
+            self.failed(format!(
+                "its server has no create-only writes (PUT with If-None-Match: *), on which the order of a run rests: \
+             {problem}; expected a server that has them (docs/SCALING.md)"
+            ))
+        };
+        // The first of the two creates the object, unless an earlier process did.
+        for _ in 0..2 {
+            match self.put_new(&what, PROBE, PROBE_TEXT) {
+                Ok(Answer::AlreadyThere { .. }) => {
+                    self.creates_only.store(true, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Ok(Answer::Done(())) => {}
+                Ok(Answer::NotFound) => return Err(self.no_bucket(&what)),
+                Err(StoreError::Refused { status: Some(501), problem, .. }) => return Err(refuse(problem)),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(refuse(format!("it created {PROBE} twice")))
+    }
+}
+
 fn place(url: &str) -> String {
     format!("store {url}")
 }
@@ -501,15 +505,11 @@ fn is_refusal(error: &Error) -> bool {
         || ["redirect without LOCATION", "builder error"].iter().any(|text| error_chain(error).contains(text))
 }
 
-/// An error and its causes.
-fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
-    std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source())
-}
-
 /// An error with its causes, on one line.
 fn error_chain(error: &Error) -> String {
     let mut text = String::new();
-    for cause in causes(error).map(ToString::to_string) {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    for cause in causes.map(ToString::to_string) {
         if !text.contains(&cause) {
             text = format!("{text}: {cause}");
         }

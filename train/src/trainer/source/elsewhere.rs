@@ -18,7 +18,7 @@ impl GameSource for Elsewhere {
     fn play(&mut self, generation: &mut Generation<'_>, _: &mut Fleet) -> Result<Option<f64>, TrainError> {
         loop {
             generation.look()?;
-            let plies = generation.uploads.plies();
+            let plies = generation.uploads.plies;
             let has_enough = generation.is_time_up(plies) || (plies > 0 && plies >= generation.quota);
             generation.report(&FleetProgress::default(), (0, 0));
             if has_enough {

@@ -10,17 +10,10 @@ use crate::TrainError;
 pub(in crate::trainer) trait GameSource {
     /// Plays, or waits, until the generation has enough games: finished games of `fleet`, which is the trainer's, and
     /// uploads that the generation takes in. Returns the seconds of self-play; `None` if the observer stopped it.
-    ///
-    /// # Errors
-    /// When a game cannot be played, read or saved.
     fn play(&mut self, generation: &mut Generation<'_>, fleet: &mut Fleet) -> Result<Option<f64>, TrainError>;
 
     /// Called between two steps of the training, while games may be played.
-    ///
-    /// # Errors
-    /// When self-play failed, or its games cannot be saved.
-    fn attend(&mut self, store: &Store) -> Result<(), TrainError> {
-        let _ = store;
+    fn attend(&mut self, _store: &Store) -> Result<(), TrainError> {
         Ok(())
     }
 
@@ -28,11 +21,7 @@ pub(in crate::trainer) trait GameSource {
     fn rest(&mut self) {}
 
     /// Ends, and saves finished games that no generation has.
-    ///
-    /// # Errors
-    /// When self-play failed, or its games cannot be saved.
-    fn end(&mut self, store: &Store) -> Result<(), TrainError> {
-        let _ = store;
+    fn end(&mut self, _store: &Store) -> Result<(), TrainError> {
         Ok(())
     }
 }

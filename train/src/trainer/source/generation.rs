@@ -12,14 +12,13 @@ use crate::config::TrainConfig;
 use crate::job::Job;
 use crate::learner::Learner;
 use crate::trainer::clock::Clock;
-use crate::trainer::context::Context;
+use crate::trainer::parts::Context;
 use crate::trainer::saved;
 use crate::trainer::state::InFlight;
 
 /// The saves of the games in flight in the generation being played.
 #[derive(Debug, Default)]
 pub(in crate::trainer) struct Saves {
-    /// Number of the newest save.
     pub(in crate::trainer) newest: u32,
     /// Seconds that earlier processes spent on self-play of this generation.
     pub(in crate::trainer) seconds: f64,
@@ -29,7 +28,6 @@ pub(in crate::trainer) struct Saves {
 pub(in crate::trainer) struct Generation<'a> {
     pub(in crate::trainer) number: u32,
     pub(in crate::trainer) context: &'a Context<'a>,
-    /// The configuration in the present stage.
     pub(in crate::trainer) config: &'a TrainConfig,
     pub(in crate::trainer) clock: Clock,
     /// Its averaged weights play.
@@ -48,7 +46,6 @@ pub(in crate::trainer) struct Generation<'a> {
 }
 
 impl Generation<'_> {
-    /// Makes the evaluators of the network.
     pub(super) fn evaluators(&self) -> Result<EvaluatorFactory, TrainError> {
         let run = &self.config.run;
         let devices = self.context.params.cards.evaluating(run.device.clone());
@@ -56,7 +53,6 @@ impl Generation<'_> {
         Ok(made.map_err(|source| FleetError::Evaluation { source })?)
     }
 
-    /// Seconds of self-play in this generation.
     pub(super) fn seconds(&self) -> f64 {
         self.saves.seconds + self.began.elapsed().as_secs_f64()
     }
@@ -73,14 +69,13 @@ impl Generation<'_> {
         self.clock.remaining() <= training
     }
 
-    /// Takes in new uploads of workers elsewhere.
     pub(super) fn look(&mut self) -> Result<(), StoreError> {
         self.uploads.look(self.context)
     }
 
     /// Reports the progress of the fleet, with the games taken in and `more` games and plies that wait to be.
     pub(super) fn report(&self, fleet: &FleetProgress, (games, plies): (u64, u64)) {
-        let (games, plies) = (games + self.uploads.games(), plies + self.uploads.plies());
+        let (games, plies) = (games + self.uploads.games, plies + self.uploads.plies);
         let progress = FleetProgress {
             done: (fleet.done + plies as f64 / self.quota.max(1) as f64).min(1.0),
             games: fleet.games + games,
@@ -91,7 +86,6 @@ impl Generation<'_> {
         self.context.observer.generating(self.number, &progress, run);
     }
 
-    /// Whether the observer stops the run.
     pub(super) fn should_stop(&self) -> bool {
         self.context.observer.should_stop()
     }

@@ -25,7 +25,6 @@ use crate::worker::{MOST_PLIES, Player, threads};
 /// Time between two questions whether there is enough, or to stop.
 const ATTENTION: Duration = Duration::from_millis(20);
 
-/// What the trainer tells its worker.
 enum Order {
     /// Plays by this job with this network from now on.
     Play(Job, Weights),
@@ -33,7 +32,6 @@ enum Order {
     Until(u64),
 }
 
-/// What the worker tells its trainer.
 enum Event {
     /// Training plies of the finished games that it has not sent.
     Finished(u64),
@@ -48,7 +46,6 @@ struct Waiting {
     key: Option<String>,
 }
 
-/// A worker on a thread of this process.
 pub(in crate::trainer) struct InProcess {
     /// `None` once the worker is to end.
     orders: Option<Sender<Order>>,
@@ -64,7 +61,6 @@ pub(in crate::trainer) struct InProcess {
     until: u64,
     /// Seconds of self-play since the generation before.
     seconds: f64,
-    /// Uploads to the store.
     uploads: u32,
     save_every: Duration,
     save_due: Instant,
@@ -72,9 +68,6 @@ pub(in crate::trainer) struct InProcess {
 
 impl InProcess {
     /// Starts the worker, which waits for its first order. The seed is unique within the run.
-    ///
-    /// # Errors
-    /// When the system starts no thread.
     pub(in crate::trainer) fn start(mut whole: TrainConfig, cards: Cards, seed: u64) -> Result<InProcess, TrainError> {
         // A thread takes a whole batch of games. The number of games changes the results, but so does timing.
         let busy = BATCH_GAMES * threads(&whole);
@@ -118,7 +111,6 @@ impl InProcess {
         }
     }
 
-    /// Training plies received that no generation has.
     fn waiting_plies(&self) -> u64 {
         self.waiting.iter().map(|waiting| waiting.upload.training_plies()).sum()
     }
@@ -178,7 +170,7 @@ impl GameSource for InProcess {
             }
             generation.look()?;
             let waiting = self.waiting_plies();
-            let plies = generation.uploads.plies() + waiting;
+            let plies = generation.uploads.plies + waiting;
             // When only the time to train on them is left, the worker's finished games are received first.
             let is_up = generation.is_time_up(plies + self.finished);
             let has_enough = (is_up && self.finished == 0) || (plies > 0 && plies >= quota);
@@ -223,7 +215,6 @@ impl GameSource for InProcess {
     }
 }
 
-/// The worker's end of the channels.
 struct WorkerEnd {
     orders: Receiver<Order>,
     events: Sender<Event>,
@@ -231,13 +222,11 @@ struct WorkerEnd {
     job: Option<(Job, Weights)>,
     /// Training plies that it may finish in all.
     until: u64,
-    /// Training plies sent in all.
     sent: u64,
     /// Training plies of finished games, as the trainer knows them.
     finished: u64,
     send_every: Duration,
     send_due: Instant,
-    /// Whether the trainer has ended.
     is_over: bool,
 }
 
@@ -317,34 +306,18 @@ fn work(whole: TrainConfig, cards: Cards, seed: u64, mut end: WorkerEnd) -> Resu
 #[cfg(test)]
 mod tests {
     use hnefi_inference::DeviceChoice;
-    use hnefi_selfplay::Adaptation;
 
     use super::*;
-    use crate::job::PROTOCOL;
+    use crate::job::tests::job;
 
     fn config() -> TrainConfig {
         let changes = ["network.blocks=1", "network.channels=16", "selfplay.ply_caps={ seven = 12 }", "run.threads=1"];
         TrainConfig::load_with("quick", &changes.map(str::to_owned)).unwrap()
     }
 
-    fn job() -> Job {
-        Job {
-            protocol: PROTOCOL,
-            program: "test".to_owned(),
-            epoch: 1,
-            generation: 0,
-            checkpoint: "a network".to_owned(),
-            stage: 0,
-            progress: 0.0,
-            playouts: 2,
-            finished: false,
-            adaptation: Adaptation::default(),
-        }
-    }
-
     fn started(config: &TrainConfig) -> InProcess {
         let worker = InProcess::start(config.clone(), Cards::default(), 7).unwrap();
-        worker.order(Order::Play(job(), Weights::fresh(&config.network, 1)));
+        worker.order(Order::Play(job(0), Weights::fresh(&config.network, 1)));
         worker
     }
 

@@ -18,7 +18,7 @@ impl GameSource for InTurns {
         let (quota, job) = (Quota::Plies(generation.quota), generation.job.clone());
         let every = Duration::from_secs(u64::from(generation.config.run.save_seconds));
         let mut turn = Turn { generation, every, due: Instant::now() + every, has_enough: false };
-        match fleet.play(quota, job.playouts, &job.checkpoint, &|| Ok(make_evaluator()), &mut turn) {
+        match fleet.play(quota, job.playouts, &job.checkpoint, &*make_evaluator, &mut turn) {
             Ok(()) => {}
             // Games in flight go on in the next generation, and are dropped after the last one.
             Err(FleetError::Stopped) if turn.has_enough => {}
@@ -43,7 +43,7 @@ impl FleetControl for Turn<'_, '_> {
     fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
         let generation = &mut *self.generation;
         generation.look()?;
-        let uploaded = generation.uploads.plies();
+        let uploaded = generation.uploads.plies;
         let plies = progress.training_plies + uploaded;
         self.has_enough |= generation.is_time_up(plies) || (uploaded > 0 && plies >= generation.quota);
         generation.report(progress, (0, 0));

@@ -12,8 +12,8 @@ use hnefi_run::store::StoreError;
 use hnefi_run::{GameRecord, RecordError};
 use hnefi_selfplay::Upload;
 
-use crate::trainer::context::Context;
 use crate::trainer::games::{Games, check_rules};
+use crate::trainer::parts::Context;
 
 /// Time between two lists of the uploads.
 const EVERY: Duration = Duration::from_secs(2);
@@ -21,7 +21,6 @@ const EVERY: Duration = Duration::from_secs(2);
 /// Number of latest generations whose uploads may not be removed yet.
 const RECENT: usize = 2;
 
-/// The uploads for the generation being played.
 #[derive(Default)]
 pub(in crate::trainer) struct Uploads {
     /// Games of the latest generations and of this one, by seed and number.
@@ -29,8 +28,9 @@ pub(in crate::trainer) struct Uploads {
     /// Keys already read or taken over, including damaged uploads and uploads of known games.
     seen: BTreeSet<String>,
     uploads: Vec<Upload>,
-    plies: u64,
-    games: u64,
+    /// Training plies and games taken in.
+    pub(super) plies: u64,
+    pub(super) games: u64,
     looked: Option<Instant>,
 }
 
@@ -79,16 +79,6 @@ impl Uploads {
     /// Passes over this key, whose upload is or will be taken in.
     pub(super) fn pass_over(&mut self, key: String) {
         self.seen.insert(key);
-    }
-
-    /// Number of training plies taken in.
-    pub(super) fn plies(&self) -> u64 {
-        self.plies
-    }
-
-    /// Number of games taken in.
-    pub(super) fn games(&self) -> u64 {
-        self.games
     }
 
     /// The uploads, and the keys to remove once their games are recorded.
