@@ -53,7 +53,7 @@ pub struct Proven {
 impl Proven {
     /// The proven result of a move that ends the game with `outcome`, from the view of `viewer`.
     pub fn ending(outcome: Outcome, viewer: Side) -> Proven {
-        Proven { result: ProvenResult::of(Wdl::of_outcome(outcome, viewer)), plies: 1 }
+        Proven { result: ProvenResult::of(Wdl::of_winner(outcome.winner(), viewer)), plies: 1 }
     }
 
     /// Ten bits, never 0.
