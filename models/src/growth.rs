@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Tensor, TensorData};
 
 use hnefi_inference::graph::{Graph, Op};
-use hnefi_inference::{NetworkConfig, ShapeError};
+use hnefi_inference::{NetworkConfig, ShapeError, WeightTensor};
 
 use crate::Network;
 
@@ -34,14 +34,6 @@ impl Network {
         Ok(smaller.placed_in(fresh))
     }
 
-    /// The identity of every parameter and running statistic, by the path of fields that leads to it, such as
-    /// `blocks.0.first.conv.weight`.
-    pub fn parameter_ids(&self) -> BTreeMap<String, u64> {
-        let mut ids = Ids::default();
-        self.visit(&mut ids);
-        ids.ids
-    }
-
     /// The larger network `fresh` with this network's numbers where [`Network::grown`] puts them. The ids of the
     /// parameters are the ids of `fresh`. Also places what belongs to the parameters, such as an optimiser's moments,
     /// held in the tensors of a network: `fresh` is then all zeros.
@@ -50,69 +42,17 @@ impl Network {
     /// When a tensor of `fresh` is smaller than its counterpart here.
     #[must_use]
     pub fn placed_in(&self, fresh: Network) -> Network {
-        let mut weights = Weights::default();
-        self.visit(&mut weights);
+        let tensors = self.tensors().into_iter().map(|tensor| tensor.read().expect(READABLE)).collect();
         let graph = fresh.config().graph();
-        fresh.map(&mut Growth { tensors: weights.tensors, graph, path: Vec::new() })
+        fresh.map(&mut Growth { tensors, graph, path: Vec::new() })
     }
 }
 
-/// A tensor's numbers, row-major.
-struct Values {
-    shape: Vec<usize>,
-    values: Vec<f32>,
-}
-
-/// All tensors by the path of fields that leads to them.
-#[derive(Default)]
-struct Weights {
-    tensors: BTreeMap<String, Values>,
-    path: Vec<String>,
-}
-
-impl ModuleVisitor for Weights {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_owned());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
-
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        self.tensors.insert(self.path.join("."), read(param.val()));
-    }
-}
-
-fn read<const D: usize>(tensor: Tensor<D>) -> Values {
-    let shape = tensor.dims().to_vec();
-    Values { shape, values: tensor.into_data().try_into_vec().expect("weights are f32 on a device that works") }
-}
-
-/// All identities by the path of fields that leads to them.
-#[derive(Default)]
-struct Ids {
-    ids: BTreeMap<String, u64>,
-    path: Vec<String>,
-}
-
-impl ModuleVisitor for Ids {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_owned());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
-
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        self.ids.insert(self.path.join("."), param.id.val());
-    }
-}
+const READABLE: &str = "weights are f32 on a device that works";
 
 /// Puts the smaller network's tensors into the tensors of a fresh larger one.
 struct Growth {
-    tensors: BTreeMap<String, Values>,
+    tensors: BTreeMap<String, WeightTensor>,
     /// The larger network.
     graph: Graph,
     path: Vec<String>,
@@ -130,16 +70,17 @@ impl ModuleMapper for Growth {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         param.map(|tensor| {
             let device = tensor.device();
-            let mut values = read(tensor);
-            self.fill(&mut values);
-            Tensor::from_data(TensorData::new(values.values, values.shape), &device)
+            let (shape, values) = (tensor.dims().to_vec(), tensor.into_data().try_into_vec().expect(READABLE));
+            let mut fresh = WeightTensor { shape, values };
+            self.fill(&mut fresh);
+            Tensor::from_data(TensorData::new(fresh.values, fresh.shape), &device)
         })
     }
 }
 
 impl Growth {
     /// What a fresh tensor at the present path has to be.
-    fn fill(&self, fresh: &mut Values) {
+    fn fill(&self, fresh: &mut WeightTensor) {
         let path = self.path.join(".");
         let layer = self.graph.layer_of(&path).expect("every tensor is a layer's");
         let Some(old) = self.tensors.get(&path) else {

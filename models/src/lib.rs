@@ -3,7 +3,6 @@
 //! What a network reads and says, checkpoints and evaluation on CPUs are in `hnefi_inference`, which does without burn.
 //! The burn [`Network`] is what training changes, and the reference of the evaluators.
 
-mod burn_evaluator;
 pub mod fused;
 mod growth;
 mod network;
@@ -12,5 +11,4 @@ mod parameters;
 mod relu;
 mod weights;
 
-pub use burn_evaluator::BurnEvaluator;
 pub use network::{Heads, Network, RENORM_RATIO, RENORM_SHIFT};

@@ -242,10 +242,7 @@ impl Network {
     /// Evaluates a batch. `planes` is `[B, PLANES, N, N]`; `globals` is `[B, GLOBALS]`, whose first entry is 1 where
     /// the attackers are to move and 0 where the defenders are, which picks the heads.
     pub fn forward(&self, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
-        if fused::serves_network(self, &planes) {
-            return fused::forward(self, planes, globals, TrainPrecision::F32);
-        }
-        self.forward_unfused(planes, globals)
+        self.forward_in_training(planes, globals, TrainPrecision::F32)
     }
 
     /// [`Network::forward`] by burn's own layers on every device: the oracle of the faster ways.

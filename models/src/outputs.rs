@@ -4,16 +4,16 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_engine::BoardSize;
 
-use hnefi_inference::{EvalError, Features, GLOBALS, PLANES, RawOutputs};
+use hnefi_inference::{Features, GLOBALS, PLANES, RawOutputs};
 
 use crate::Network;
 
 impl Network {
     /// Evaluates positions on burn's CPU device, by burn's own layers.
     ///
-    /// # Errors
-    /// When the numbers cannot be read back.
-    pub fn raw_outputs(&self, features: &[Features], size: BoardSize) -> Result<RawOutputs, EvalError> {
+    /// # Panics
+    /// When burn fails.
+    pub fn raw_outputs(&self, features: &[Features], size: BoardSize) -> RawOutputs {
         let device = Device::flex();
         let (batch, side, squares) = (features.len(), size.side(), size.squares());
         let mut planes = vec![0.0; batch * PLANES * squares];
@@ -24,16 +24,12 @@ impl Network {
         let planes = Tensor::<4>::from_data(TensorData::new(planes, [batch, PLANES, side, side]), &device);
         let globals = Tensor::<2>::from_data(TensorData::new(globals, [batch, GLOBALS]), &device);
         let heads = self.valid().to_device(&device).forward_unfused(planes, globals);
-        let read = |values: Tensor<1>| {
-            let data = values.try_into_data().map_err(|error| format!("{error:?}"));
-            data.and_then(|data| data.try_into_vec::<f32>().map_err(|error| format!("{error:?}")))
-                .map_err(|problem| EvalError::Device { count: batch, device: "flex".to_owned(), problem })
-        };
-        Ok(RawOutputs {
-            policy: read(heads.policy.flatten(0, 3))?,
-            wdl: read(heads.wdl.flatten(0, 1))?,
-            moves_left: read(heads.moves_left.flatten(0, 1))?,
-            occupancy: read(heads.occupancy.flatten(0, 3))?,
-        })
+        let read = |values: Tensor<1>| values.into_data().try_into_vec().expect("32-bit floats");
+        RawOutputs {
+            policy: read(heads.policy.flatten(0, 3)),
+            wdl: read(heads.wdl.flatten(0, 1)),
+            moves_left: read(heads.moves_left.flatten(0, 1)),
+            occupancy: read(heads.occupancy.flatten(0, 3)),
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! A network's numbers as a whole: fresh ones from a seed, the average of two networks, how many there are.
 
+use std::collections::BTreeMap;
+
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, RunningState};
 use burn::tensor::{Device, Tensor};
-use hnefi_inference::{NetworkConfig, Weights};
+use hnefi_inference::{NetworkConfig, WeightTensor, Weights};
 
 use crate::Network;
 
@@ -31,9 +33,21 @@ impl Network {
 
     /// Number of trainable parameters; the running statistics of the normalisation are not counted.
     pub fn parameter_count(&self) -> usize {
-        let mut count = ParameterCount { path: Vec::new(), total: 0 };
-        self.visit(&mut count);
-        count.total
+        let trained = self.tensors().into_iter().filter(|tensor| !tensor.name.contains(".running_"));
+        trained.map(|tensor| tensor.values.shape().num_elements()).sum()
+    }
+
+    /// The identity of every parameter and running statistic, by the path of fields that leads to it, such as
+    /// `blocks.0.first.conv.weight`.
+    pub fn parameter_ids(&self) -> BTreeMap<String, u64> {
+        self.tensors().into_iter().map(|tensor| (tensor.name, tensor.id)).collect()
+    }
+
+    /// Every parameter and running statistic, in the order of the fields.
+    pub(crate) fn tensors(&self) -> Vec<NamedTensor> {
+        let mut list = Tensors::default();
+        self.visit(&mut list);
+        list.found
     }
 
     /// `(1 - weight) * self + weight * other` over every tensor, the running statistics of the normalisation too: one
@@ -46,9 +60,7 @@ impl Network {
     pub fn average(&self, other: &Network, weight: f32) -> Network {
         // `valid` brings the running statistics up to date and gives the result statistics of its own: mapping a plain
         // clone would write into the statistics of `self`, which clones share.
-        let mut values = FlatTensors(Vec::new());
-        other.valid().visit(&mut values);
-        let mut blend = Blend { others: values.0.into_iter(), weight };
+        let mut blend = Blend { others: other.valid().tensors().into_iter(), weight };
         let blended = self.valid().map(&mut blend);
         assert!(blend.others.next().is_none(), "averaging with a larger network");
         blended
@@ -71,13 +83,35 @@ impl ModuleMapper for Numbering {
     }
 }
 
-/// Counts what gradients reach.
-struct ParameterCount {
-    path: Vec<String>,
-    total: usize,
+/// A parameter or running statistic.
+pub(crate) struct NamedTensor {
+    /// The path of fields that leads to it, such as `blocks.0.first.conv.weight`.
+    pub name: String,
+    id: u64,
+    shape: Vec<usize>,
+    values: Tensor<1>,
 }
 
-impl ModuleVisitor for ParameterCount {
+impl NamedTensor {
+    /// Its name and numbers.
+    ///
+    /// # Errors
+    /// When they cannot be read back from the device.
+    pub fn read(self) -> Result<(String, WeightTensor), String> {
+        match self.values.into_data().try_into_vec() {
+            Ok(values) => Ok((self.name, WeightTensor { shape: self.shape, values })),
+            Err(error) => Err(format!("{}: {error:?}", self.name)),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Tensors {
+    found: Vec<NamedTensor>,
+    path: Vec<String>,
+}
+
+impl ModuleVisitor for Tensors {
     fn enter_module(&mut self, name: &str, _container: &str) {
         self.path.push(name.to_owned());
     }
@@ -87,26 +121,16 @@ impl ModuleVisitor for ParameterCount {
     }
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if !self.path.last().is_some_and(|name| name.starts_with("running_")) {
-            self.total += param.lazy_shape().num_elements();
-        }
-    }
-}
-
-/// Every tensor of a network, flattened, in the order of its fields.
-struct FlatTensors(Vec<Tensor<1>>);
-
-impl ModuleVisitor for FlatTensors {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let tensor = param.val();
-        let count = tensor.shape().num_elements();
-        self.0.push(tensor.reshape([count]));
+        let (id, tensor) = (param.id.val(), param.val());
+        let (name, shape) = (self.path.join("."), tensor.dims().to_vec());
+        let values = tensor.reshape([shape.iter().product::<usize>()]);
+        self.found.push(NamedTensor { name, id, shape, values });
     }
 }
 
 /// Moves every tensor towards the other network's.
 struct Blend {
-    others: std::vec::IntoIter<Tensor<1>>,
+    others: std::vec::IntoIter<NamedTensor>,
     weight: f32,
 }
 
@@ -115,7 +139,7 @@ impl ModuleMapper for Blend {
         let other = self.others.next().expect("averaging with a smaller network");
         let weight = self.weight;
         param.map(|tensor| {
-            let other = other.reshape(tensor.shape());
+            let other = other.values.reshape(tensor.shape());
             tensor.mul_scalar(1.0 - weight) + other.mul_scalar(weight)
         })
     }

@@ -1,13 +1,12 @@
 //! A network's weights between burn's modules and plain numbers.
 
-use std::collections::BTreeMap;
-
-use burn::module::{Module, ModuleVisitor, Param};
+use burn::module::Module;
 use burn::store::{ModuleSnapshot, SafetensorsStore};
-use burn::tensor::{Device, Tensor};
-use hnefi_inference::{Card, Checkpoint, CheckpointError, WeightTensor, Weights};
+use burn::tensor::Device;
+use hnefi_inference::{Card, Checkpoint, CheckpointError, Weights};
 
 use crate::Network;
+use crate::parameters::NamedTensor;
 
 impl Network {
     /// The network with these weights, on `device`.
@@ -15,10 +14,9 @@ impl Network {
     /// # Errors
     /// When burn refuses them.
     pub fn load(weights: &Weights, device: &Device) -> Result<Network, CheckpointError> {
-        let unreadable = |problem: String| CheckpointError::Unreadable { problem };
         let mut store = SafetensorsStore::from_bytes(Some(weights.to_safetensors()?));
         let mut network = Network::skeleton(weights.config(), device);
-        network.load_from(&mut store).map_err(|error| unreadable(error.to_string()))?;
+        network.load_from(&mut store).map_err(CheckpointError::unreadable)?;
         Ok(network.numbered())
     }
 
@@ -27,20 +25,8 @@ impl Network {
     /// # Errors
     /// When they cannot be read back from the device.
     pub fn weights(&self) -> Result<Weights, CheckpointError> {
-        let mut tensors = Tensors { path: Vec::new(), found: Ok(BTreeMap::new()) };
-        self.valid().visit(&mut tensors);
-        Weights::new(&self.config(), tensors.found.map_err(|problem| CheckpointError::Unwritable { problem })?)
-    }
-
-    /// All weights as the bytes of a safetensors file.
-    ///
-    /// # Errors
-    /// When they cannot be read back from the device.
-    pub fn weights_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
-        // More than one metadata entry would be written in the random order of a hash map.
-        let mut store = SafetensorsStore::from_bytes(None).clear_metadata().metadata("producer", "hnefi");
-        let written = self.valid().save_into(&mut store).and_then(|()| store.get_bytes());
-        written.map_err(|error| CheckpointError::Unwritable { problem: error.to_string() })
+        let tensors = self.valid().tensors().into_iter().map(NamedTensor::read).collect::<Result<_, _>>();
+        Weights::new(&self.config(), tensors.map_err(CheckpointError::unwritable)?)
     }
 
     /// The checkpoint of the network, as it now is, with this card.
@@ -56,39 +42,13 @@ impl Network {
     }
 }
 
-/// Every tensor by the path of fields that leads to it.
-struct Tensors {
-    path: Vec<String>,
-    found: Result<BTreeMap<String, WeightTensor>, String>,
-}
-
-impl ModuleVisitor for Tensors {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_owned());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
-
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let tensor = param.val();
-        let shape = tensor.dims().to_vec();
-        match (tensor.into_data().try_into_vec::<f32>(), &mut self.found) {
-            (Ok(values), Ok(found)) => drop(found.insert(self.path.join("."), WeightTensor { shape, values })),
-            (Err(error), _) => self.found = Err(format!("{}: {error:?}", self.path.join("."))),
-            (Ok(_), Err(_)) => {}
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use hnefi_inference::NetworkConfig;
 
     use super::*;
 
-    /// The oracle is the network itself, as burn lists and writes its tensors.
+    /// The oracle is the network itself, as burn writes its tensors.
     #[test]
     fn plain_weights_are_the_tensors_of_the_network() {
         let base = NetworkConfig { blocks: 3, channels: 6, pool_every: 2, head_channels: 5, value_hidden: 7 };
@@ -100,7 +60,9 @@ mod tests {
             let weights = Weights::fresh(&config, 5);
             let network = Network::load(&weights, &Device::flex()).unwrap();
             assert_eq!(network.weights().unwrap(), weights, "{config:?}");
-            assert_eq!(network.weights_bytes().unwrap(), weights.to_safetensors().unwrap(), "{config:?}");
+            let mut store = SafetensorsStore::from_bytes(None).clear_metadata().metadata("producer", "hnefi");
+            network.valid().save_into(&mut store).unwrap();
+            assert_eq!(store.get_bytes().unwrap(), weights.to_safetensors().unwrap(), "{config:?}");
             assert_eq!(network.config(), config);
         }
     }

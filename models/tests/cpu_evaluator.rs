@@ -1,56 +1,63 @@
 //! The fast evaluator against burn's, on positions of random games on every board.
 
+#[path = "../inference/tests/random_play/mod.rs"]
+mod random_play;
+
 use std::sync::Arc;
 
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_engine::{Bitboard, BoardSize, MoveList, Position, Preset, Square};
 use hnefi_inference::{
-    CpuEvaluator, CpuNetwork, EvalRequest, Evaluation, Evaluations, Evaluator, Features, GLOBALS, Handicap,
-    NetworkConfig, RawOutputs,
+    CpuEvaluator, CpuNetwork, EvalRequest, Evaluations, Evaluator, Features, GLOBALS, Handicap, NetworkConfig,
+    PolicyIndex, RawOutputs, Wdl, plies_left, softmax,
 };
-use hnefi_models::{BurnEvaluator, Network};
+use hnefi_models::Network;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const TOLERANCE: f32 = 1e-4;
 
 /// Positions of random games of several rulesets, so that sizes and sides alternate.
-fn positions(count: usize) -> Vec<(Position, MoveList)> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+fn positions() -> Vec<(Position, MoveList)> {
     let presets = [Preset::Brandubh, Preset::Copenhagen, Preset::Tablut, Preset::Copenhagen];
-    let mut positions = Vec::new();
-    while positions.len() < count {
-        let mut position = Position::start(&presets[positions.len() / 3 % presets.len()].rules());
-        for _ in 0..rng.random_range(0..50) {
-            match position.random_move(|count| rng.random_range(0..count)) {
-                Some(mv) => _ = position.play_unchecked(mv),
-                None => break,
-            }
-        }
-        let mut moves = MoveList::new();
-        position.legal_moves(&mut moves);
-        if !moves.is_empty() {
-            positions.push((position, moves));
-        }
-    }
-    positions
+    let groups = presets.iter().cycle().take(16).zip(0..);
+    let all = groups.flat_map(|(preset, seed)| random_play::positions(&preset.rules(), 3, seed));
+    all.map(|position| (position.clone(), random_play::legal(&position))).collect()
 }
 
-fn evaluate(evaluator: &mut dyn Evaluator, requests: &[EvalRequest<'_>]) -> Vec<(Evaluation, Vec<f32>)> {
+/// What answers consist of, as a row of numbers each.
+fn evaluate(evaluator: &mut dyn Evaluator, requests: &[EvalRequest<'_>]) -> Vec<Vec<f32>> {
     let mut out = Evaluations::new();
     evaluator.evaluate(requests, &mut out).unwrap();
     assert_eq!(out.len(), requests.len());
-    (0..out.len()).map(|index| (out.get(index).clone(), out.priors(index).to_vec())).collect()
+    let row = |index| {
+        let answer = out.get(index);
+        row(answer.wdl, answer.moves_left, out.priors(index), answer.occupancy.iter().flatten())
+    };
+    (0..out.len()).map(row).collect()
 }
 
-/// What an answer consists of, as one row of numbers.
-fn numbers((evaluation, priors): &(Evaluation, Vec<f32>)) -> Vec<f32> {
-    let wdl = evaluation.wdl;
-    let mut row = vec![wdl.win, wdl.draw, wdl.loss, evaluation.moves_left];
-    row.extend(priors);
-    row.extend(evaluation.occupancy.iter().flatten().flatten());
-    row
+fn row<'a>(wdl: Wdl, moves_left: f32, priors: &[f32], occupancy: impl Iterator<Item = &'a [f32; 4]>) -> Vec<f32> {
+    let numbers = [wdl.win, wdl.draw, wdl.loss, moves_left].into_iter().chain(priors.iter().copied());
+    numbers.chain(occupancy.copied().flatten()).collect()
+}
+
+/// What burn's layers say, in the same numbers.
+fn by_burn(network: &Network, request: &EvalRequest<'_>) -> Vec<f32> {
+    let size = request.position.size();
+    let raw = network.raw_outputs(&[Features::of(request.position, request.handicap)], size);
+    let mut priors: Vec<f32> =
+        request.moves.iter().map(|&mv| raw.policy[PolicyIndex::of(mv, size).flat(size)]).collect();
+    softmax(&mut priors);
+    let content = |square: usize| {
+        let mut chances = [0, 1, 2, 3].map(|kind| raw.occupancy[kind * size.squares() + square]);
+        softmax(&mut chances);
+        chances
+    };
+    let occupancy: Vec<_> = (0..if request.auxiliary { size.squares() } else { 0 }).map(content).collect();
+    let wdl = Wdl::from_logits(raw.wdl.try_into().unwrap());
+    row(wdl, plies_left(raw.moves_left[0]), &priors, occupancy.iter())
 }
 
 #[test]
@@ -59,7 +66,7 @@ fn answers_are_those_of_burn_whatever_the_batch() {
     device.seed(11);
     let config = NetworkConfig { blocks: 3, channels: 32, pool_every: 2, head_channels: 16, value_hidden: 32 };
     let network = Network::fresh(&config, 0, &device);
-    let positions = positions(48);
+    let positions = positions();
     let requests: Vec<EvalRequest<'_>> = positions
         .iter()
         .enumerate()
@@ -73,16 +80,13 @@ fn answers_are_those_of_burn_whatever_the_batch() {
 
     let mut fast = CpuEvaluator::new(Arc::new(CpuNetwork::new(&network.weights().unwrap()).unwrap()));
     let found = evaluate(&mut fast, &requests);
-    let expected = evaluate(&mut BurnEvaluator::new(&network), &requests);
-    for ((found, expected), request) in found.iter().zip(&expected).zip(&requests) {
-        let (found, expected) = (numbers(found), numbers(expected));
+    for (request, found) in requests.iter().zip(&found) {
+        let expected = by_burn(&network, request);
         assert_eq!(found.len(), expected.len());
         let difference = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(difference <= TOLERANCE, "{}: {difference:e} apart", request.position.fen());
-    }
-    for (request, expected) in requests.iter().zip(&found) {
         let alone = evaluate(&mut fast, std::slice::from_ref(request));
-        assert_eq!(numbers(&alone[0]), numbers(expected), "bit by bit, {}", request.position.fen());
+        assert_eq!(alone[0], *found, "bit by bit, {}", request.position.fen());
     }
 }
 
@@ -121,7 +125,7 @@ fn difference(config: &NetworkConfig, size: BoardSize, rng: &mut Xoshiro256PlusP
     let network = random_network(config, rng);
     let features = [true, false].map(|attacking| random_features(size, attacking, rng));
     let flat = |RawOutputs { policy, wdl, moves_left, occupancy }| [policy, wdl, moves_left, occupancy].concat();
-    let expected = flat(network.raw_outputs(&features, size).unwrap());
+    let expected = flat(network.raw_outputs(&features, size));
     let found = flat(CpuNetwork::new(&network.weights().unwrap()).unwrap().raw_outputs(&features, size));
     assert_eq!(found.len(), expected.len());
     let pairs = found.iter().zip(&expected);

@@ -1,6 +1,6 @@
 //! A grown network says what the smaller one said, and can learn with all it has.
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::module::{Module, ModuleMapper, Param};
 use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::{Device, Distribution, Tensor};
 use hnefi_inference::{GLOBALS, NetworkConfig, PLANES};
@@ -95,34 +95,12 @@ fn a_grown_network_learns_with_all_its_weights() {
         let gradients = GradientsParams::from_grads(loss.backward(), &network);
         network = optimizer.step(1e-2, network, gradients);
     }
-    let (mut then, mut now) = (Flat::default(), Flat::default());
-    before.visit(&mut then);
-    network.valid().visit(&mut now);
-    for ((path, before), (_, after)) in then.tensors.iter().zip(&now.tensors) {
+    let [before, after] = [before, network].map(|network| network.weights().unwrap());
+    for (path, before) in before.tensors() {
+        let (before, after) = (&before.values, &after.tensors()[path].values);
         // What feeds a ReLU that happens to be off everywhere does not move; most does.
         let still = before.iter().zip(after).filter(|(before, after)| before == after).count();
         assert!(2 * still <= before.len(), "{path}: {still} of {} numbers stayed as they were", before.len());
-    }
-}
-
-/// Every tensor with its path.
-#[derive(Default)]
-struct Flat {
-    tensors: Vec<(String, Vec<f32>)>,
-    path: Vec<String>,
-}
-
-impl ModuleVisitor for Flat {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_owned());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
-
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        self.tensors.push((self.path.join("."), param.val().into_data().try_into_vec().unwrap()));
     }
 }
 

@@ -107,7 +107,7 @@ fn each_role_is_answered_by_its_own_heads() {
 
 #[test]
 fn fresh_weights_depend_on_the_seed_alone() {
-    let weights = |seed, device: &Device| Network::fresh(&SMALL, seed, device).weights_bytes().unwrap();
+    let weights = |seed, device: &Device| Network::fresh(&SMALL, seed, device).weights().unwrap();
     let device = Device::flex();
     let first = weights(7, &device);
     device.seed(99);
@@ -144,10 +144,10 @@ fn trained_a_little(seed: u64) -> Network {
 #[test]
 fn averaging_moves_every_tensor_and_changes_neither_network() {
     let (a, b) = (trained_a_little(1), trained_a_little(2));
-    let bytes = |network: &Network| network.weights_bytes().unwrap();
-    let before = (bytes(&a), bytes(&b));
-    assert!(bytes(&a.average(&b, 0.0)) == before.0);
-    assert!(bytes(&a.average(&b, 1.0)) == before.1);
+    let weights = |network: &Network| network.weights().unwrap();
+    let before = (weights(&a), weights(&b));
+    assert!(weights(&a.average(&b, 0.0)) == before.0);
+    assert!(weights(&a.average(&b, 1.0)) == before.1);
 
     let mixed = a.average(&b, 0.25);
     let check = |of: &dyn Fn(&Network) -> Vec<f32>| {
@@ -162,7 +162,7 @@ fn averaging_moves_every_tensor_and_changes_neither_network() {
     check(&|network| values(network.roles[1].value_out.weight.val()));
     check(&|network| values(network.blocks[1].second.norm.running_mean.value()));
     check(&|network| values(network.stem.norm.running_var.value()));
-    assert!((bytes(&a), bytes(&b)) == before, "averaging must not change what it averages");
+    assert!((weights(&a), weights(&b)) == before, "averaging must not change what it averages");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
     let checkpoint = models.checkpoint(&args.model)?;
     let mut files = Vec::new();
     if let Some(onnx) = &args.onnx {
-        let bytes = checkpoint.onnx_bytes()?;
+        let bytes = checkpoint.onnx_bytes();
         let what = format!("{} bytes, network {}", bytes.len(), printable(&checkpoint.card.id));
         files.push((onnx, bytes, what));
     }

@@ -44,7 +44,7 @@ fn batches(count: u64, rows: usize, shards: usize) -> Vec<Vec<Batch>> {
 }
 
 fn bytes(network: &Network) -> Vec<u8> {
-    network.weights_bytes().unwrap()
+    network.weights().unwrap().to_safetensors().unwrap()
 }
 
 /// The first layer's weights for its first `outputs` channels, `[outputs, PLANES, 3, 3]`.

@@ -62,9 +62,7 @@ impl NetworkConfig {
         let played = |part: Part| matches!(part, Part::Trunk | Part::Heads(0));
         self.graph().steps.iter().filter(|step| played(step.part)).map(|step| step.op.multiply_adds(side)).sum()
     }
-}
 
-impl NetworkConfig {
     /// Whether a network of this shape can be grown to `larger`; if not, why.
     ///
     /// # Errors

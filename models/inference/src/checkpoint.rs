@@ -3,9 +3,10 @@
 //! A checkpoint is a folder with `model.safetensors` and `card.json`. It appears complete or not at all, and is never
 //! changed afterwards. Everything the card claims about the weights is checked when they are loaded.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hnefi_engine::NamedRules;
 use serde::{Deserialize, Serialize};
@@ -68,91 +69,33 @@ pub struct Checkpoint {
     pub weights: Weights,
 }
 
-/// Why a checkpoint could not be read or written.
+/// Why a checkpoint could not be read or written: in which of its parts, and what was found and expected there.
 #[derive(Debug, thiserror::Error)]
-pub enum CheckpointError {
-    /// A folder or a file is not there.
-    #[error("checkpoint {path}: not found; a checkpoint is a folder with {CARD_FILE} and {WEIGHTS_FILE}")]
-    Missing {
-        /// What was looked for.
-        path: PathBuf,
-    },
-    /// The file system refused.
-    #[error("checkpoint {path}: {problem}")]
-    Io {
-        /// What was read or written.
-        path: PathBuf,
-        /// What went wrong.
-        problem: String,
-    },
-    /// The card is no JSON, or lacks a key, or has a value of the wrong kind.
-    #[error("checkpoint card {path}: {problem}")]
-    Card {
-        /// The card.
-        path: PathBuf,
-        /// What was found and what was expected, with line and column where known.
-        problem: String,
-    },
-    /// The card was written by a later version of the program.
-    #[error(
-        "checkpoint card {path}: format {found}, but this program knows formats up to {CARD_FORMAT}; use a newer one"
-    )]
-    Newer {
-        /// The card.
-        path: PathBuf,
-        /// Its format.
-        found: u64,
-    },
-    /// The network was trained with another encoding.
-    #[error("checkpoint card {path}: encoding {found}; this program knows encoding {ENCODING_VERSION}")]
-    Encoding {
-        /// The card.
-        path: PathBuf,
-        /// Its encoding version.
-        found: u32,
-    },
-    /// The weights file is cut short or no safetensors file.
-    #[error("checkpoint weights {path}: damaged or cut short at {length} bytes: {problem}")]
-    Damaged {
-        /// The weights file.
-        path: PathBuf,
-        /// Its length in bytes.
-        length: usize,
-        /// What the reader said.
-        problem: String,
-    },
-    /// The weights belong to another network than the card describes.
-    #[error("checkpoint weights {path}: they do not fit the network of the card ({network:?}): {problem}")]
-    Mismatch {
-        /// The weights file.
-        path: PathBuf,
-        /// The network of the card.
-        network: NetworkConfig,
-        /// Which tensors differ.
-        problem: String,
-    },
-    /// The weights are not the weights that the card was written for.
-    #[error("checkpoint weights {path}: their SHA-256 is {found}, but the card says {expected}")]
-    Identity {
-        /// The weights file.
-        path: PathBuf,
-        /// Hash of the file.
-        found: String,
-        /// Hash according to the card.
-        expected: String,
-    },
+#[error("{0}")]
+pub struct CheckpointError(String);
+
+impl CheckpointError {
+    fn folder(path: &Path, problem: impl Display) -> CheckpointError {
+        CheckpointError(format!("checkpoint {}: {problem}", path.display()))
+    }
+
+    fn card(path: &Path, problem: impl Display) -> CheckpointError {
+        CheckpointError(format!("checkpoint card {}: {problem}", path.display()))
+    }
+
+    pub(crate) fn weights(path: &Path, problem: impl Display) -> CheckpointError {
+        CheckpointError(format!("checkpoint weights {}: {problem}", path.display()))
+    }
+
     /// The weights could not be put into the layers of a network.
-    #[error("reading the weights of a network: {problem}")]
-    Unreadable {
-        /// What went wrong.
-        problem: String,
-    },
+    pub fn unreadable(problem: impl Display) -> CheckpointError {
+        CheckpointError(format!("reading the weights of a network: {problem}"))
+    }
+
     /// The weights could not be read back from a device, or not be written as a file.
-    #[error("writing the weights of a network: {problem}")]
-    Unwritable {
-        /// What went wrong.
-        problem: String,
-    },
+    pub fn unwritable(problem: impl Display) -> CheckpointError {
+        CheckpointError(format!("writing the weights of a network: {problem}"))
+    }
 }
 
 impl Card {
@@ -192,7 +135,7 @@ impl Card {
     /// When it is no JSON or not as it was written, lacks a key, says what cannot be, or was written by a later
     /// version.
     pub fn from_json(text: &[u8], source: &Path) -> Result<Card, CheckpointError> {
-        let refused = |problem: String| CheckpointError::Card { path: source.to_owned(), problem };
+        let refused = |problem: String| CheckpointError::card(source, problem);
         if text.len() as u64 > LARGEST_CARD {
             return Err(refused(format!("more than {LARGEST_CARD} bytes; a card has some hundred")));
         }
@@ -201,11 +144,13 @@ impl Card {
         if let Some(found) = value.get("format").and_then(serde_json::Value::as_u64)
             && found > u64::from(CARD_FORMAT)
         {
-            return Err(CheckpointError::Newer { path: source.to_owned(), found });
+            let known = format!("this program knows formats up to {CARD_FORMAT}; use a newer one");
+            return Err(refused(format!("format {found}, but {known}")));
         }
         let card: Card = serde_json::from_value(value).map_err(|error| refused(error.to_string()))?;
         if card.encoding != ENCODING_VERSION {
-            return Err(CheckpointError::Encoding { path: source.to_owned(), found: card.encoding });
+            let found = card.encoding;
+            return Err(refused(format!("encoding {found}; this program knows encoding {ENCODING_VERSION}")));
         }
         card.check().map_err(refused)?;
         Ok(card)
@@ -238,7 +183,8 @@ impl Card {
         self.network.check_weights(weights, source)?;
         let found = identity(weights);
         if found != self.id {
-            return Err(CheckpointError::Identity { path: source.to_owned(), found, expected: self.id.clone() });
+            let problem = format!("their SHA-256 is {found}, but the card says {}", self.id);
+            return Err(CheckpointError::weights(source, problem));
         }
         Ok(())
     }
@@ -262,12 +208,8 @@ impl Checkpoint {
     /// When the card is missing or damaged, or was made by a later version.
     pub fn load_card(folder: &Path) -> Result<Card, CheckpointError> {
         if !folder.is_dir() {
-            return Err(if folder.exists() {
-                let problem = format!("is a file; expected a folder with {CARD_FILE} and {WEIGHTS_FILE}");
-                CheckpointError::Io { path: folder.to_owned(), problem }
-            } else {
-                CheckpointError::Missing { path: folder.to_owned() }
-            });
+            let problem = format!("is a file; expected a folder with {CARD_FILE} and {WEIGHTS_FILE}");
+            return Err(if folder.exists() { CheckpointError::folder(folder, problem) } else { missing(folder) });
         }
         let path = folder.join(CARD_FILE);
         Card::from_json(&read(&path, LARGEST_CARD)?, &path)
@@ -308,7 +250,7 @@ impl Checkpoint {
     /// When the folder exists already or the file system refuses; nothing is left behind then.
     pub fn save(&self, folder: &Path) -> Result<(), CheckpointError> {
         let parts = self.parts()?;
-        let failed = |error: io::Error| CheckpointError::Io { path: folder.to_owned(), problem: error.to_string() };
+        let failed = |error: io::Error| CheckpointError::folder(folder, error);
         if folder.exists() {
             return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, "exists already; nothing was written")));
         }
@@ -329,9 +271,14 @@ impl Checkpoint {
 /// A whole file.
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, CheckpointError> {
     file::read(path, most).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => CheckpointError::Missing { path: path.to_owned() },
-        _ => CheckpointError::Io { path: path.to_owned(), problem: error.to_string() },
+        io::ErrorKind::NotFound => missing(path),
+        _ => CheckpointError::folder(path, error),
     })
+}
+
+fn missing(path: &Path) -> CheckpointError {
+    let expected = format_args!("a checkpoint is a folder with {CARD_FILE} and {WEIGHTS_FILE}");
+    CheckpointError::folder(path, format_args!("not found; {expected}"))
 }
 
 fn write_folder(parent: &Path, folder: &Path, parts: &[(&str, Vec<u8>)]) -> io::Result<()> {

@@ -297,6 +297,26 @@ mod tests {
     use crate::{NetworkConfig, UniformEvaluator};
 
     #[test]
+    fn devices_are_read_and_named_alike() {
+        for name in ["cpu", "cuda:0", "cuda:3"] {
+            assert_eq!(name.parse::<DeviceChoice>().unwrap().to_string(), name);
+        }
+        for name in ["", "gpu", "cuda", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "CPU"] {
+            let message = name.parse::<DeviceChoice>().unwrap_err().to_string();
+            let expected = format!("device {name:?}: expected cpu or cuda:N, N counting from 0");
+            assert!(message.starts_with(&expected), "{message}");
+        }
+        for (name, meant) in [("cuda", "cuda:0"), ("CPU", "cpu"), ("cpu:0", "cpu"), ("cdua:1", "cuda:1")] {
+            let message = name.parse::<DeviceChoice>().unwrap_err().to_string();
+            assert!(message.ends_with(&format!("; did you mean {meant}?")), "{message}");
+        }
+        assert!(!"gpu".parse::<DeviceChoice>().unwrap_err().to_string().contains("did you mean"));
+        let read: DeviceChoice = serde_json::from_str("\"cuda:0\"").unwrap();
+        assert_eq!(read, DeviceChoice::Cuda(0));
+        assert_eq!(serde_json::to_string(&read).unwrap(), "\"cuda:0\"");
+    }
+
+    #[test]
     fn lists_are_read_and_written() {
         let list: DeviceList = "cuda:0, cuda:1".parse().unwrap();
         assert_eq!(list.choices(), [DeviceChoice::Cuda(0), DeviceChoice::Cuda(1)]);

@@ -48,52 +48,16 @@ pub const ENCODING_VERSION: u32 = 3;
 /// Binary input planes.
 pub const PLANES: usize = 32;
 
-/// Indices of the planes.
+/// Indices of some planes.
 pub mod plane {
-    /// Attackers.
-    pub const ATTACKERS: usize = 0;
-    /// Defending men without the king.
-    pub const DEFENDERS: usize = 1;
-    /// The king.
-    pub const KING: usize = 2;
-    /// The throne.
-    pub const THRONE: usize = 3;
     /// The king's goals.
     pub const GOALS: usize = 4;
     /// Every square of the board.
     pub const BOARD: usize = 5;
     /// Where the king can go in one move.
     pub const KING_ONE_MOVE: usize = 6;
-    /// Where the king can go in two moves and not in one.
-    pub const KING_TWO_MOVES: usize = 7;
     /// Where the king would stand one move from a goal.
     pub const OPEN_LINES: usize = 8;
-    /// Where an attacker could go and capture a man at once.
-    pub const ATTACKERS_LANDINGS: usize = 9;
-    /// Where a defending man could go and capture at once.
-    pub const DEFENDERS_LANDINGS: usize = 10;
-    /// Reached from the edge without crossing an attacker.
-    pub const EDGE_FLOOD: usize = 11;
-    /// Where the last move began.
-    pub const LAST_FROM: usize = 12;
-    /// Where the last move ended.
-    pub const LAST_TO: usize = 13;
-    /// Attackers that a defending man could capture at once.
-    pub const ATTACKERS_AT_RISK: usize = 14;
-    /// Defending men that an attacker could capture at once.
-    pub const DEFENDERS_AT_RISK: usize = 15;
-    /// Three planes: squares that are hostile, when empty, to attackers, defending men, the king.
-    pub const HOSTILE_EMPTY: usize = 16;
-    /// Three planes: squares that are hostile to them when occupied, be it by a piece of their own.
-    pub const HOSTILE_OCCUPIED: usize = 19;
-    /// Three planes: where they may not stop.
-    pub const NO_STOP: usize = 22;
-    /// Three planes: which squares they may not pass.
-    pub const NO_PASS: usize = 25;
-    /// Three planes: onto which squares they may not come from squares of another kind.
-    pub const NO_ENTRY: usize = 28;
-    /// Where more than two enemies are needed to capture the king.
-    pub const STRONG_KING: usize = 31;
 
     /// Planes that change with the pieces.
     pub(crate) const MOVING: [usize; 13] = [0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -117,7 +81,6 @@ impl Features {
     pub fn of(position: &Position, handicap: Handicap) -> Features {
         let board = position.board();
         let king = single(board.king());
-        let (attackers, defenders) = (board.attackers(), board.defenders());
         let goals = position.king_goals();
         let king_reach = KingReach::of(position, king, goals);
         let by_attackers = position.capture_threats(Side::Attackers);
@@ -125,22 +88,24 @@ impl Features {
         let last = position.last_move();
 
         let mut planes = [Bitboard::EMPTY; PLANES];
-        planes[plane::ATTACKERS] = attackers;
-        planes[plane::DEFENDERS] = defenders;
-        planes[plane::KING] = king;
-        planes[plane::THRONE] = Bitboard::throne(position.size());
-        planes[plane::GOALS] = goals;
-        planes[plane::BOARD] = Bitboard::board(position.size());
-        planes[plane::KING_ONE_MOVE] = king_reach.one_move;
-        planes[plane::KING_TWO_MOVES] = king_reach.two_moves;
-        planes[plane::OPEN_LINES] = king_reach.open_lines;
-        planes[plane::ATTACKERS_LANDINGS] = by_attackers.landings;
-        planes[plane::DEFENDERS_LANDINGS] = by_defenders.landings;
-        planes[plane::EDGE_FLOOD] = position.edge_flood();
-        planes[plane::LAST_FROM] = single(last.map(|mv| mv.from()));
-        planes[plane::LAST_TO] = single(last.map(|mv| mv.to()));
-        planes[plane::ATTACKERS_AT_RISK] = by_defenders.victims;
-        planes[plane::DEFENDERS_AT_RISK] = by_attackers.victims;
+        planes[..SPECIAL].copy_from_slice(&[
+            board.attackers(),
+            board.defenders(),
+            king,
+            Bitboard::throne(position.size()),
+            goals,
+            Bitboard::board(position.size()),
+            king_reach.one_move,
+            king_reach.two_moves,
+            king_reach.open_lines,
+            by_attackers.landings,
+            by_defenders.landings,
+            position.edge_flood(),
+            single(last.map(|mv| mv.from())),
+            single(last.map(|mv| mv.to())),
+            by_defenders.victims,
+            by_attackers.victims,
+        ]);
         write_special_squares(position.rules(), &mut planes);
 
         Features { planes, globals: global::encode(position, handicap) }
@@ -167,21 +132,20 @@ impl Features {
     }
 }
 
-/// What the rules make of single squares: the planes from [`plane::HOSTILE_EMPTY`] on, for attackers, defending men and
-/// the king.
+/// The first plane of what the rules make of single squares.
+const SPECIAL: usize = 16;
+
+/// Writes the planes from [`SPECIAL`] on, most of them for attackers, defending men and the king.
 fn write_special_squares(rules: &Rules, planes: &mut [Bitboard; PLANES]) {
     for (special, squares) in rules.special_squares() {
-        let mut write = |first: usize, pieces: Pieces| {
-            pieces.iter().for_each(|piece| planes[first + piece as usize] |= squares);
-        };
-        write(plane::HOSTILE_EMPTY, special.hostile_empty);
-        write(plane::HOSTILE_OCCUPIED, special.hostile_occupied);
-        write(plane::NO_STOP, special.stop.complement());
-        write(plane::NO_PASS, special.pass.complement());
-        write(plane::NO_ENTRY, special.enter.complement());
+        let [stop, pass, enter] = [special.stop, special.pass, special.enter].map(Pieces::complement);
+        let kinds = [special.hostile_empty, special.hostile_occupied, stop, pass, enter];
+        for (kind, pieces) in kinds.into_iter().enumerate() {
+            pieces.iter().for_each(|piece| planes[SPECIAL + 3 * kind + piece as usize] |= squares);
+        }
     }
     let (size, throne) = (rules.size(), rules.marks.throne());
-    planes[plane::STRONG_KING] = match rules.king_capture {
+    planes[PLANES - 1] = match rules.king_capture {
         KingCapture::Strong => Bitboard::board(size),
         KingCapture::StrongNearThrone => throne | throne.neighbours(size),
         KingCapture::Weak => Bitboard::EMPTY,

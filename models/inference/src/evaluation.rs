@@ -1,7 +1,7 @@
 //! What an evaluator is asked and what it answers.
 
 use crate::Handicap;
-use hnefi_engine::{Move, Outcome, Position, Side};
+use hnefi_engine::{Move, Position, Side};
 use serde::{Deserialize, Serialize};
 
 /// Chances of win, draw and loss, from the side to move.
@@ -57,12 +57,6 @@ impl Wdl {
     #[inline]
     pub fn of_winner(winner: Option<Side>, viewer: Side) -> Wdl {
         winner.map_or(Wdl::DRAW, |winner| Wdl::WIN.seen_by(winner, viewer))
-    }
-
-    /// An absolute outcome as `viewer` sees it.
-    #[inline]
-    pub fn of_outcome(outcome: Outcome, viewer: Side) -> Wdl {
-        Wdl::of_winner(outcome.winner(), viewer)
     }
 }
 

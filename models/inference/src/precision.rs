@@ -43,12 +43,6 @@ impl Precision {
         let portable = self == Precision::Int8 && LowPrecisionKernels::best().name == LowPrecisionKernels::PORTABLE;
         portable.then_some("AVX-VNNI or AVX-512 VNNI")
     }
-
-    /// What to tell somebody who asks for a precision that this CPU has no instructions for.
-    pub fn warning(self) -> Option<String> {
-        let missing = self.missing()?;
-        Some(format!("precision {self} is slower than f32 here: this CPU lacks {missing}"))
-    }
 }
 
 /// The numbers in which the convolutions of the tower are computed in training, forward and backward, where a device
@@ -146,10 +140,9 @@ impl PrecisionChoice {
 
     /// What to tell somebody who asks for a precision that this CPU has no instructions for.
     pub fn warning(self) -> Option<String> {
-        match self {
-            PrecisionChoice::Auto => None,
-            PrecisionChoice::Exactly(precision) => precision.warning(),
-        }
+        let PrecisionChoice::Exactly(precision) = self else { return None };
+        let missing = precision.missing()?;
+        Some(format!("precision {precision} is slower than f32 here: this CPU lacks {missing}"))
     }
 
     /// What it means for this network on the device `cpu`. A trial takes some 50 ms, once per shape of network.
@@ -236,7 +229,7 @@ mod tests {
             assert_eq!(missing, wanted);
             format!("precision int8 is slower than f32 here: this CPU lacks {wanted}")
         });
-        assert_eq!(Precision::Int8.warning(), warning);
+        assert_eq!(PrecisionChoice::from(Precision::Int8).warning(), warning);
     }
 
     #[test]

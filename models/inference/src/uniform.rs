@@ -15,10 +15,9 @@ impl UniformEvaluator {
 impl Evaluator for UniformEvaluator {
     fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
         out.clear();
-        let third = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
         for request in requests {
             let occupancy = request.auxiliary.then(|| vec![[0.25; 4]; request.position.size().squares()]);
-            out.push(third, UniformEvaluator::MOVES_LEFT, occupancy, |logits| {
+            out.push(Wdl::UNKNOWN, UniformEvaluator::MOVES_LEFT, occupancy, |logits| {
                 logits.resize(logits.len() + request.moves.len(), 0.0);
             });
         }

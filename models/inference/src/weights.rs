@@ -56,7 +56,7 @@ impl Weights {
             None => Ok(()),
             Some((name, _)) => {
                 let problem = format!("{name} has numbers that are not finite");
-                Err(CheckpointError::Mismatch { path: source.to_owned(), network: self.config, problem })
+                Err(self.config.mismatch(source, problem))
             }
         }
     }
@@ -108,19 +108,16 @@ impl Weights {
     /// # Errors
     /// Never for weights that were read or drawn; the library's own checks otherwise.
     pub fn to_safetensors(&self) -> Result<Vec<u8>, CheckpointError> {
-        let unwritable =
-            |problem: safetensors::SafeTensorError| CheckpointError::Unwritable { problem: problem.to_string() };
         let numbers = |tensor: &WeightTensor| tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let bytes: Vec<(&String, Vec<u8>)> =
             self.tensors.iter().map(|(name, tensor)| (name, numbers(tensor))).collect();
         let views = bytes.iter().map(|(name, bytes)| {
-            let view = TensorView::new(Dtype::F32, self.tensors[*name].shape.clone(), bytes)?;
-            Ok((name.as_str(), view))
+            TensorView::new(Dtype::F32, self.tensors[*name].shape.clone(), bytes).map(|view| (name.as_str(), view))
         });
-        let views: Vec<(&str, TensorView<'_>)> = views.collect::<Result<_, _>>().map_err(unwritable)?;
+        let views = views.collect::<Result<Vec<_>, _>>().map_err(CheckpointError::unwritable)?;
         // More than one metadata entry would be written in the random order of a hash map.
         let metadata = HashMap::from([("producer".to_owned(), "hnefi".to_owned())]);
-        safetensors::serialize(views, Some(metadata)).map_err(unwritable)
+        safetensors::serialize(views, Some(metadata)).map_err(CheckpointError::unwritable)
     }
 
     /// The shape of the network.
@@ -151,10 +148,9 @@ impl NetworkConfig {
     }
 
     fn checked<'a>(&self, bytes: &'a [u8], source: &Path) -> Result<SafeTensors<'a>, CheckpointError> {
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| CheckpointError::Damaged {
-            path: source.to_owned(),
-            length: bytes.len(),
-            problem: error.to_string(),
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| {
+            let length = bytes.len();
+            CheckpointError::weights(source, format_args!("damaged or cut short at {length} bytes: {error}"))
         })?;
         let found =
             tensors.iter().map(|(name, view)| (name.to_owned(), describe(view.dtype(), view.shape()))).collect();
@@ -163,11 +159,15 @@ impl NetworkConfig {
 
     /// Compares tensors, described by their names, with this shape.
     fn check_tensors(&self, found: &BTreeMap<String, String>, source: &Path) -> Result<(), CheckpointError> {
-        let mismatch = |problem: String| CheckpointError::Mismatch { path: source.to_owned(), network: *self, problem };
-        self.check_bounds().map_err(|error| mismatch(error.to_string()))?;
+        self.check_bounds().map_err(|error| self.mismatch(source, error.to_string()))?;
         let expected = self.graph().tensors().map(|(name, shape)| (name, describe(Dtype::F32, &shape))).collect();
         let differences = differences(&expected, found);
-        if differences.is_empty() { Ok(()) } else { Err(mismatch(differences.join("; "))) }
+        if differences.is_empty() { Ok(()) } else { Err(self.mismatch(source, differences.join("; "))) }
+    }
+
+    fn mismatch(&self, source: &Path, problem: String) -> CheckpointError {
+        let expected = format_args!("they do not fit the network of the card ({self:?})");
+        CheckpointError::weights(source, format_args!("{expected}: {problem}"))
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
         for header in headers {
             let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 16]].concat();
             let error = Weights::from_safetensors(&SMALL, &file, Path::new("memory")).expect_err("damaged");
-            assert!(matches!(error, CheckpointError::Damaged { .. }), "{header}: {error}");
+            assert!(error.to_string().contains("damaged or cut short at "), "{header}: {error}");
         }
     }
 }

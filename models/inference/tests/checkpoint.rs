@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hnefi_inference::{Card, Checkpoint, CheckpointError, NetworkConfig, Weights};
+use hnefi_inference::{Card, Checkpoint, NetworkConfig, Weights};
 use tempfile::TempDir;
 
 const TINY: NetworkConfig = NetworkConfig { blocks: 1, channels: 8, pool_every: 1, head_channels: 8, value_hidden: 8 };
@@ -29,13 +29,9 @@ fn saved() -> (TempDir, PathBuf) {
     (home, folder)
 }
 
-fn load(folder: &Path) -> Result<Checkpoint, CheckpointError> {
-    Checkpoint::load(folder)
-}
-
 /// The message of a failed load, which must name `path`.
 fn failure(folder: &Path, path: &Path) -> String {
-    let message = load(folder).expect_err("the checkpoint is damaged").to_string();
+    let message = Checkpoint::load(folder).expect_err("the checkpoint is damaged").to_string();
     assert!(message.contains(&path.display().to_string()), "{message:?} does not name {}", path.display());
     message
 }
@@ -53,7 +49,7 @@ fn edit_card(folder: &Path, edit: impl FnOnce(&mut serde_json::Map<String, serde
 #[test]
 fn a_saved_checkpoint_comes_back_the_same() {
     let (_home, folder) = saved();
-    let (written, read) = (checkpoint(1), load(&folder).unwrap());
+    let (written, read) = (checkpoint(1), Checkpoint::load(&folder).unwrap());
     assert_eq!(read.card, written.card);
     assert_eq!(Checkpoint::load_card(&folder).unwrap(), written.card);
     assert_eq!(read.weights, written.weights);
@@ -76,7 +72,7 @@ fn an_existing_checkpoint_is_never_overwritten() {
     let (_home, folder) = saved();
     let message = checkpoint(2).save(&folder).unwrap_err().to_string();
     assert!(message.contains("exists already"), "{message}");
-    assert_eq!(load(&folder).unwrap().card, checkpoint(1).card);
+    assert_eq!(Checkpoint::load(&folder).unwrap().card, checkpoint(1).card);
 }
 
 #[test]
@@ -106,9 +102,7 @@ fn a_missing_folder_or_file_is_named() {
 fn a_card_that_is_no_card_is_refused() {
     let (_home, folder) = saved();
     let path = folder.join("card.json");
-    edit_card(&folder, |card| {
-        card.remove("encoding");
-    });
+    edit_card(&folder, |card| drop(card.remove("encoding")));
     assert!(failure(&folder, &path).contains("missing field `encoding`"));
     fs::write(&path, "{\"format\": 1,").unwrap();
     let message = failure(&folder, &path);
@@ -119,13 +113,11 @@ fn a_card_that_is_no_card_is_refused() {
 fn another_encoding_or_a_newer_card_is_refused() {
     let (_home, folder) = saved();
     let path = folder.join("card.json");
-    edit_card(&folder, |card| {
-        card.insert("encoding".to_owned(), 99.into());
-    });
+    edit_card(&folder, |card| card["encoding"] = 99.into());
     let message = failure(&folder, &path);
     assert!(message.contains("encoding 99") && message.contains("knows encoding 3"), "{message}");
     edit_card(&folder, |card| {
-        card.insert("format".to_owned(), 2.into());
+        card["format"] = 2.into();
         card.remove("network");
     });
     let message = failure(&folder, &path);
@@ -133,41 +125,28 @@ fn another_encoding_or_a_newer_card_is_refused() {
 }
 
 #[test]
-fn weights_cut_anywhere_are_refused() {
+fn weights_that_are_damaged_or_others_are_refused() {
     let (_home, folder) = saved();
     let path = folder.join("model.safetensors");
+    let refused = |bytes: &[u8], expected: [&str; 2]| {
+        fs::write(&path, bytes).unwrap();
+        let message = failure(&folder, &path);
+        assert!(expected.iter().all(|part| message.contains(part)), "{message}");
+    };
     let whole = fs::read(&path).unwrap();
     for length in [0, 5, 200, whole.len() / 2, whole.len() - 1] {
-        fs::write(&path, &whole[..length]).unwrap();
-        let message = failure(&folder, &path);
-        assert!(message.contains(&format!("damaged or cut short at {length} bytes")), "{message}");
+        refused(&whole[..length], ["damaged or cut short at ", &format!(" at {length} bytes")]);
     }
-}
-
-#[test]
-fn weights_of_another_network_are_refused() {
-    let (_home, folder) = saved();
-    let path = folder.join("model.safetensors");
-    let others = [
+    for (config, expected) in [
         (NetworkConfig { channels: 16, ..TINY }, "expected F32"),
         (NetworkConfig { blocks: 2, ..TINY }, "tensors are unknown (blocks.1."),
         (NetworkConfig { blocks: 0, ..TINY }, "tensors are missing (blocks.0."),
-    ];
-    for (config, expected) in others {
-        fs::write(&path, Weights::fresh(&config, 0).to_safetensors().unwrap()).unwrap();
-        let message = failure(&folder, &path);
-        assert!(message.contains("do not fit the network of the card"), "{message}");
-        assert!(message.contains(expected), "{message}");
+    ] {
+        let others = Weights::fresh(&config, 0).to_safetensors().unwrap();
+        refused(&others, ["do not fit the network of the card", expected]);
     }
-}
-
-#[test]
-fn other_weights_than_the_cards_are_refused() {
-    let (_home, folder) = saved();
-    let path = folder.join("model.safetensors");
-    fs::write(&path, checkpoint(2).weights.to_safetensors().unwrap()).unwrap();
-    let message = failure(&folder, &path);
-    assert!(message.contains(&checkpoint(1).card.id) && message.contains(&checkpoint(2).card.id), "{message}");
+    let [own, other] = [1, 2].map(checkpoint);
+    refused(&other.weights.to_safetensors().unwrap(), [&own.card.id, &other.card.id]);
 }
 
 #[test]
@@ -188,7 +167,7 @@ fn a_card_that_claims_too_much_is_refused_before_anything_is_allocated() {
     let network = |name: &str, value: u64| {
         fs::write(folder.join("card.json"), &whole).unwrap();
         edit_card(&folder, |card| card["network"][name] = value.into());
-        load(&folder).expect_err("too much").to_string()
+        Checkpoint::load(&folder).expect_err("too much").to_string()
     };
     for name in ["blocks", "channels", "pool_every", "head_channels", "value_hidden"] {
         for value in [1 << 32, u64::MAX >> 1, u64::MAX] {
@@ -210,10 +189,8 @@ fn a_card_that_claims_too_much_is_refused_before_anything_is_allocated() {
         ("program", "x".repeat(100_000).into()),
     ] {
         fs::write(folder.join("card.json"), &whole).unwrap();
-        edit_card(&folder, |card| {
-            card.insert(name.to_owned(), value);
-        });
-        let message = load(&folder).expect_err("too much").to_string();
+        edit_card(&folder, |card| card[name] = value);
+        let message = Checkpoint::load(&folder).expect_err("too much").to_string();
         assert!(message.contains("card.json: ") && message.len() < 500, "{message}");
     }
 }

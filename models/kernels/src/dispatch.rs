@@ -8,7 +8,7 @@
 ///
 /// A family of tables has a function that returns the tables that this CPU can run, the fastest first, and one that
 /// returns the fastest. A set names its module, the table's name, the CPU features it needs and its items; the last one
-/// runs on any CPU. `impl(table)` gives the conditions a name for the table itself.
+/// runs on any CPU.
 macro_rules! dispatch {
     (
         $(#[$doc:meta])*
@@ -21,9 +21,9 @@ macro_rules! dispatch {
             $(use $set:ident $set_name:expr, $($feature:tt),+ => { $($item:item)* })*
             else $last:ident $last_name:expr => { $($last_item:item)* }
         )+
-        impl($this:tt) $kernels:tt
+        impl $kernels:tt
     ) => {
-        dispatch!(@table $(#[$doc])*, $table, $this, $kernels);
+        dispatch!(@table $(#[$doc])*, $table, $kernels);
 
         impl $table {
             $(
@@ -55,7 +55,7 @@ macro_rules! dispatch {
     };
 
     (
-        @table $(#[$doc:meta])*, $table:ident, $this:tt,
+        @table $(#[$doc:meta])*, $table:ident,
         { $(
             $(#[$kernel_doc:meta])*
             fn $kernel:ident($($argument:ident: $type:ty),* $(,)?) $(-> $out:ty)?
@@ -76,8 +76,6 @@ macro_rules! dispatch {
                 $(#[$kernel_doc])*
                 $(#[doc = concat!("\n# Panics\nUnless `", stringify!($condition), "`.")])*
                 pub fn $kernel(&self, $($argument: $type),*) $(-> $out)? {
-                    #[allow(unused_variables, reason = "only some conditions ask the table")]
-                    let $this = self;
                     $(assert!($condition, $message);)*
                     // SAFETY: the operands fit, and a table is only handed out where the CPU has its features.
                     unsafe { (self.$kernel)($($argument),*) }

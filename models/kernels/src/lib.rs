@@ -22,7 +22,7 @@ mod vector;
 mod winograd;
 
 pub use aligned::{Aligned, Floats};
-pub use low_precision::{Bf16Kernels, Epilogue, INT8_VALUES, Int8Weights, LARGEST_INPUT, LowPrecisionKernels, Weights};
+pub use low_precision::{Bf16Kernels, Epilogue, INT8_VALUES, LARGEST_INPUT, LowPrecisionKernels, Weights};
 pub use packed::Packed;
 pub use product::{BLOCK, Outer, Product};
 pub use rows::Pool;
@@ -63,7 +63,7 @@ dispatch! {
         const ROWS: usize = vector::BASELINE_ROWS;
     }
 
-    impl(_) {
+    impl {
         /// Matrix products `left x right`, plus `bias` on every row.
         fn multiply(product: &Product, left: &[f32], right: &Packed, bias: Option<&[f32]>, out: &mut [f32])
         where product.fits(left, right, out), "product {product:?} does not fit its operands";

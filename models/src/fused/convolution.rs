@@ -78,6 +78,11 @@ impl Convolution {
         Points { channels: grid.channels, step: self.most * grid.tiles() * grid.channels + PANEL }
     }
 
+    /// The products for this many boards: their rows, and how inputs and sums lie in memory.
+    fn sides(&self, boards: usize) -> (&Products, usize, Points, Points) {
+        (&self.products, boards * self.input.tiles(), self.points(self.input), self.points(self.output))
+    }
+
     /// Memory for one group of boards.
     pub fn group(&self) -> Group<'_> {
         let [inputs, sums] = [self.input, self.output].map(|grid| POINTS * self.points(grid).step);
@@ -143,9 +148,7 @@ impl Group<'_> {
 
     /// Convolves this many boards.
     pub fn multiply(&mut self, boards: usize) {
-        let Convolution { input, output, ref products, .. } = *self.convolution;
-        let (inputs, sums) = (self.convolution.points(input), self.convolution.points(output));
-        let rows = boards * input.tiles();
+        let (products, rows, inputs, sums) = self.convolution.sides(boards);
         products.multiply(rows, (&self.inputs, inputs), (&mut self.sums, sums), &mut self.rounded);
     }
 
@@ -158,17 +161,13 @@ impl Group<'_> {
 
     /// Adds the gradient of the transformed weights, `[POINTS][cin][cout]`, over this many boards.
     pub fn add_outer(&mut self, boards: usize, gradient: &mut [f32]) {
-        let Convolution { input, output, ref products, .. } = *self.convolution;
-        let (inputs, sums) = (self.convolution.points(input), self.convolution.points(output));
-        let rows = boards * input.tiles();
+        let (products, rows, inputs, sums) = self.convolution.sides(boards);
         products.add_outer(rows, (&self.inputs, inputs), (&self.sums, sums), gradient, &mut self.rounded);
     }
 
     /// Takes the gradients of this many output boards back to the inputs, whose place they take.
     pub fn multiply_back(&mut self, boards: usize) {
-        let Convolution { input, output, ref products, .. } = *self.convolution;
-        let (inputs, sums) = (self.convolution.points(input), self.convolution.points(output));
-        let rows = boards * input.tiles();
+        let (products, rows, inputs, sums) = self.convolution.sides(boards);
         products.multiply(rows, (&self.sums, sums), (&mut self.inputs, inputs), &mut self.rounded);
     }
 

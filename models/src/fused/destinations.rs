@@ -30,16 +30,6 @@ pub trait DestinationOps: Backend {
     fn destinations(hidden: FloatTensor<Self>, keys: FloatTensor<Self>) -> FloatTensor<Self>;
 }
 
-/// The gradients on the inner backend.
-pub trait DestinationGradients: Backend {
-    /// Gradients of both inputs from the gradient of the result.
-    fn destinations_back(
-        hidden: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        gradient: FloatTensor<Self>,
-    ) -> [FloatTensor<Self>; 2];
-}
-
 /// All moves that stay on a board of `side` squares a side: place in `[4 (N - 1), N, N]`, origin and destination.
 fn moves(side: usize) -> Vec<[usize; 3]> {
     let places = PolicyIndex::all(side).enumerate();
@@ -82,58 +72,57 @@ impl DestinationOps for Flex {
     }
 }
 
-impl DestinationGradients for Flex {
-    fn destinations_back(hidden: FlexTensor, keys: FlexTensor, gradient: FlexTensor) -> [FlexTensor; 2] {
-        let [hidden, keys, gradient] = [hidden, keys, gradient].map(|tensor| tensor.to_contiguous());
-        let shape = hidden.shape();
-        let (side, width) = (shape[1], shape[3]);
-        let (squares, moves) = (side * side, moves(side));
-        let (hidden_values, key_values) = (values(&hidden), values(&keys));
-        let mut hidden_gradient = vec![0.0; hidden_values.len()];
-        let mut key_gradient = vec![0.0; key_values.len()];
-        let board = squares * width;
-        hidden_gradient
-            .par_chunks_mut(board)
-            .with_min_len(PART)
-            .zip(key_gradient.par_chunks_mut(board))
-            .zip(hidden_values.par_chunks(board).zip(key_values.par_chunks(board)))
-            .zip(values(&gradient).par_chunks(policy_planes(side) * squares))
-            .for_each(|(((hidden_gradient, key_gradient), (hidden, keys)), gradient)| {
-                for &[place, from, to] in &moves {
-                    let gradient = gradient[place];
-                    if gradient != 0.0 {
-                        let (from, to) = (from * width..(from + 1) * width, to * width..(to + 1) * width);
-                        add_scaled(&mut hidden_gradient[from.clone()], &keys[to.clone()], gradient);
-                        add_scaled(&mut key_gradient[to], &hidden[from], gradient);
-                    }
+/// Gradients of both inputs of [`destinations`] from the gradient of its result.
+fn destinations_back(hidden: FlexTensor, keys: FlexTensor, gradient: FlexTensor) -> [FlexTensor; 2] {
+    let [hidden, keys, gradient] = [hidden, keys, gradient].map(|tensor| tensor.to_contiguous());
+    let shape = hidden.shape();
+    let (side, width) = (shape[1], shape[3]);
+    let (squares, moves) = (side * side, moves(side));
+    let (hidden_values, key_values) = (values(&hidden), values(&keys));
+    let mut hidden_gradient = vec![0.0; hidden_values.len()];
+    let mut key_gradient = vec![0.0; key_values.len()];
+    let board = squares * width;
+    hidden_gradient
+        .par_chunks_mut(board)
+        .with_min_len(PART)
+        .zip(key_gradient.par_chunks_mut(board))
+        .zip(hidden_values.par_chunks(board).zip(key_values.par_chunks(board)))
+        .zip(values(&gradient).par_chunks(policy_planes(side) * squares))
+        .for_each(|(((hidden_gradient, key_gradient), (hidden, keys)), gradient)| {
+            for &[place, from, to] in &moves {
+                let gradient = gradient[place];
+                if gradient != 0.0 {
+                    let (from, to) = (from * width..(from + 1) * width, to * width..(to + 1) * width);
+                    add_scaled(&mut hidden_gradient[from.clone()], &keys[to.clone()], gradient);
+                    add_scaled(&mut key_gradient[to], &hidden[from], gradient);
                 }
-            });
-        [tensor(hidden_gradient, hidden.shape()), tensor(key_gradient, keys.shape())]
-    }
+            }
+        });
+    [tensor(hidden_gradient, hidden.shape()), tensor(key_gradient, keys.shape())]
 }
 
-impl<B: DestinationOps + DestinationGradients, C: CheckpointStrategy> DestinationOps for Autodiff<B, C> {
+impl<C: CheckpointStrategy> DestinationOps for Autodiff<Flex, C> {
     fn destinations(hidden: FloatTensor<Self>, keys: FloatTensor<Self>) -> FloatTensor<Self> {
         #[derive(Debug)]
         struct DestinationsBackward;
 
-        impl<B: DestinationGradients> Backward<B, 2> for DestinationsBackward {
-            type State = [FloatTensor<B>; 2];
+        impl Backward<Flex, 2> for DestinationsBackward {
+            type State = [FlexTensor; 2];
 
             fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
-                let gradient = grads.consume::<B>(&ops.node);
+                let gradient = grads.consume::<Flex>(&ops.node);
                 let [hidden, keys] = ops.state;
-                let gradients = B::destinations_back(hidden, keys, gradient);
+                let gradients = destinations_back(hidden, keys, gradient);
                 for (parent, gradient) in ops.parents.into_iter().zip(gradients) {
                     if let Some(parent) = parent {
-                        grads.register::<B>(parent.id, gradient);
+                        grads.register::<Flex>(parent.id, gradient);
                     }
                 }
             }
         }
 
         let ((hidden, n0), (keys, n1)) = (hidden.into_parts(), keys.into_parts());
-        let out = B::destinations(hidden.clone(), keys.clone());
+        let out = Flex::destinations(hidden.clone(), keys.clone());
         match DestinationsBackward.prepare::<C>([n0, n1]).compute_bound().stateful() {
             OpsKind::Tracked(step) => step.finish([hidden, keys], out),
             OpsKind::UnTracked(step) => step.finish(out),

@@ -31,16 +31,6 @@ pub trait GlobalPoolOps: Backend {
     fn global_pool(x: FloatTensor<Self>) -> FloatTensor<Self>;
 }
 
-/// The gradient on the inner backend.
-pub trait GlobalPoolGradient: Backend {
-    /// From the input, the result and its gradient to the gradient of the input.
-    fn global_pool_back(
-        x: FloatTensor<Self>,
-        pooled: FloatTensor<Self>,
-        gradient: FloatTensor<Self>,
-    ) -> FloatTensor<Self>;
-}
-
 /// How one board of a tensor `[B, N, N, C]` lies in memory, and its length.
 fn board(x: &FlexTensor) -> (Pool, usize) {
     let shape = x.shape();
@@ -64,39 +54,38 @@ impl GlobalPoolOps for Flex {
     }
 }
 
-impl GlobalPoolGradient for Flex {
-    fn global_pool_back(x: FlexTensor, pooled: FlexTensor, gradient: FlexTensor) -> FlexTensor {
-        let [x, pooled, gradient] = [x, pooled, gradient].map(|tensor| tensor.to_contiguous());
-        let (pool, len) = board(&x);
-        let mut out = vec![0.0; values(&x).len()];
-        let rows = values(&pooled).par_chunks_exact(3 * pool.channels);
-        let rows = rows.zip(values(&gradient).par_chunks_exact(3 * pool.channels));
-        let boards = out.par_chunks_exact_mut(len).zip(values(&x).par_chunks_exact(len));
-        let kernels = Kernels::best();
-        boards.zip(rows).for_each(|((out, x), (pooled, gradient))| kernels.pool_back(&pool, x, pooled, gradient, out));
-        tensor(out, x.shape())
-    }
+/// From the input, the result and its gradient to the gradient of the input.
+fn global_pool_back(x: FlexTensor, pooled: FlexTensor, gradient: FlexTensor) -> FlexTensor {
+    let [x, pooled, gradient] = [x, pooled, gradient].map(|tensor| tensor.to_contiguous());
+    let (pool, len) = board(&x);
+    let mut out = vec![0.0; values(&x).len()];
+    let rows = values(&pooled).par_chunks_exact(3 * pool.channels);
+    let rows = rows.zip(values(&gradient).par_chunks_exact(3 * pool.channels));
+    let boards = out.par_chunks_exact_mut(len).zip(values(&x).par_chunks_exact(len));
+    let kernels = Kernels::best();
+    boards.zip(rows).for_each(|((out, x), (pooled, gradient))| kernels.pool_back(&pool, x, pooled, gradient, out));
+    tensor(out, x.shape())
 }
 
-impl<B: GlobalPoolOps + GlobalPoolGradient, C: CheckpointStrategy> GlobalPoolOps for Autodiff<B, C> {
+impl<C: CheckpointStrategy> GlobalPoolOps for Autodiff<Flex, C> {
     fn global_pool(x: FloatTensor<Self>) -> FloatTensor<Self> {
         #[derive(Debug)]
         struct GlobalPoolBackward;
 
-        impl<B: GlobalPoolGradient> Backward<B, 1> for GlobalPoolBackward {
-            type State = (FloatTensor<B>, FloatTensor<B>);
+        impl Backward<Flex, 1> for GlobalPoolBackward {
+            type State = (FlexTensor, FlexTensor);
 
             fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-                let gradient = grads.consume::<B>(&ops.node);
+                let gradient = grads.consume::<Flex>(&ops.node);
                 let ((x, pooled), [parent]) = (ops.state, ops.parents);
                 if let Some(parent) = parent {
-                    grads.register::<B>(parent.id, B::global_pool_back(x, pooled, gradient));
+                    grads.register::<Flex>(parent.id, global_pool_back(x, pooled, gradient));
                 }
             }
         }
 
         let (x, node) = x.into_parts();
-        let pooled = B::global_pool(x.clone());
+        let pooled = Flex::global_pool(x.clone());
         match GlobalPoolBackward.prepare::<C>([node]).compute_bound().stateful() {
             OpsKind::Tracked(step) => step.finish((x, pooled.clone()), pooled),
             OpsKind::UnTracked(step) => step.finish(pooled),

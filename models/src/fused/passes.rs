@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::convolution::{Convolution, Shape};
 use crate::network::{RENORM_RATIO, RENORM_SHIFT};
 use hnefi_inference::TrainPrecision;
-use hnefi_kernels::{Kernels, Packed, Pool};
+use hnefi_kernels::{Kernels, PANEL, Packed, Pool};
 
 /// Boards of a part.
 pub const PART: usize = 64;
@@ -188,10 +188,10 @@ pub(super) fn add_to(total: &mut [f64], sums: &[f32]) {
     }
 }
 
-/// A matrix `[rows, columns]`, or its transpose, for products of one row.
+/// A matrix `[rows, columns]`, its rows padded to whole panels, or its transpose `[columns, rows]`, for products.
 pub(super) fn packed(matrix: &[f32], columns: usize, transposed: bool) -> Packed {
     let rows = matrix.len() / columns;
-    let (depth, width) = if transposed { (columns, rows) } else { (rows, columns) };
+    let (depth, width) = if transposed { (columns, rows) } else { (rows.next_multiple_of(PANEL), columns) };
     let mut packed = Packed::zeros(1, depth, width);
     for (at, &value) in matrix.iter().enumerate() {
         let (row, column) = (at / columns, at % columns);

@@ -62,23 +62,10 @@ pub trait PointwiseOps: Backend {
 }
 
 /// The five tensors a layer reads, in the order of [`PointwiseOps::pointwise`].
-type Parents<B> = [FloatTensor<B>; 5];
-
-/// The gradients on the inner backend.
-pub trait PointwiseGradients: Backend {
-    /// Gradients of the first four inputs from the result and its gradient; `None` for one that was absent or is not
-    /// wanted.
-    fn pointwise_back(
-        parents: Parents<Self>,
-        out: FloatTensor<Self>,
-        gradient: FloatTensor<Self>,
-        hidden: bool,
-        wants_x: bool,
-    ) -> [Option<FloatTensor<Self>>; 4];
-}
+type Parents = [FlexTensor; 5];
 
 /// The layer that tensors describe, and what it reads.
-fn layer(parents: &Parents<Flex>, hidden: bool) -> (Layer, Operands<'_>) {
+fn layer(parents: &Parents, hidden: bool) -> (Layer, Operands<'_>) {
     let [x, weights, bias, board_bias, first_role] = parents;
     let (shape, weight_shape) = (x.shape(), weights.shape());
     let layer =
@@ -111,29 +98,29 @@ impl PointwiseOps for Flex {
     }
 }
 
-impl PointwiseGradients for Flex {
-    fn pointwise_back(
-        parents: Parents<Self>,
-        out: FlexTensor,
-        gradient: FlexTensor,
-        hidden: bool,
-        wants_x: bool,
-    ) -> [Option<FlexTensor>; 4] {
-        let parents = parents.map(|tensor| tensor.to_contiguous());
-        let (out, gradient) = (out.to_contiguous(), gradient.to_contiguous());
-        let (layer, operands) = layer(&parents, hidden);
-        let gradients = squares::backward(&layer, &operands, values(&out), values(&gradient), wants_x);
-        let [x, weights, bias, board_bias, _] = &parents;
-        [
-            wants_x.then(|| tensor(gradients.x, x.shape())),
-            Some(tensor(gradients.weights, weights.shape())),
-            Some(tensor(gradients.bias, bias.shape())),
-            is_present(board_bias).then(|| tensor(gradients.board_bias, board_bias.shape())),
-        ]
-    }
+/// Gradients of the first four inputs from the result and its gradient; `None` for one that was absent or is not
+/// wanted.
+fn pointwise_back(
+    parents: Parents,
+    out: FlexTensor,
+    gradient: FlexTensor,
+    hidden: bool,
+    wants_x: bool,
+) -> [Option<FlexTensor>; 4] {
+    let parents = parents.map(|tensor| tensor.to_contiguous());
+    let (out, gradient) = (out.to_contiguous(), gradient.to_contiguous());
+    let (layer, operands) = layer(&parents, hidden);
+    let gradients = squares::backward(&layer, &operands, values(&out), values(&gradient), wants_x);
+    let [x, weights, bias, board_bias, _] = &parents;
+    [
+        wants_x.then(|| tensor(gradients.x, x.shape())),
+        Some(tensor(gradients.weights, weights.shape())),
+        Some(tensor(gradients.bias, bias.shape())),
+        is_present(board_bias).then(|| tensor(gradients.board_bias, board_bias.shape())),
+    ]
 }
 
-impl<B: PointwiseOps + PointwiseGradients, C: CheckpointStrategy> PointwiseOps for Autodiff<B, C> {
+impl<C: CheckpointStrategy> PointwiseOps for Autodiff<Flex, C> {
     fn pointwise(
         x: FloatTensor<Self>,
         weights: FloatTensor<Self>,
@@ -145,17 +132,17 @@ impl<B: PointwiseOps + PointwiseGradients, C: CheckpointStrategy> PointwiseOps f
         #[derive(Debug)]
         struct PointwiseBackward;
 
-        impl<B: PointwiseGradients> Backward<B, 4> for PointwiseBackward {
-            type State = (Parents<B>, FloatTensor<B>, bool);
+        impl Backward<Flex, 4> for PointwiseBackward {
+            type State = (Parents, FlexTensor, bool);
 
             fn backward(self, ops: Ops<Self::State, 4>, grads: &mut Gradients, _: &mut Checkpointer) {
-                let gradient = grads.consume::<B>(&ops.node);
+                let gradient = grads.consume::<Flex>(&ops.node);
                 let (parents, out, hidden) = ops.state;
                 let wants_x = ops.parents[0].is_some();
-                let gradients = B::pointwise_back(parents, out, gradient, hidden, wants_x);
+                let gradients = pointwise_back(parents, out, gradient, hidden, wants_x);
                 for (parent, gradient) in ops.parents.into_iter().zip(gradients) {
                     if let (Some(parent), Some(gradient)) = (parent, gradient) {
-                        grads.register::<B>(parent.id, gradient);
+                        grads.register::<Flex>(parent.id, gradient);
                     }
                 }
             }
@@ -165,7 +152,7 @@ impl<B: PointwiseOps + PointwiseGradients, C: CheckpointStrategy> PointwiseOps f
         let ((board_bias, n3), (first_role, _)) = (board_bias.into_parts(), first_role.into_parts());
         let parents = [x, weights, bias, board_bias, first_role];
         let [x, weights, bias, board_bias, first_role] = parents.clone();
-        let out = B::pointwise(x, weights, bias, board_bias, first_role, hidden);
+        let out = Flex::pointwise(x, weights, bias, board_bias, first_role, hidden);
         match PointwiseBackward.prepare::<C>([n0, n1, n2, n3]).compute_bound().stateful() {
             OpsKind::Tracked(step) => step.finish((parents, out.clone(), hidden), out),
             OpsKind::UnTracked(step) => step.finish(out),

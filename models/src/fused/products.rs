@@ -3,16 +3,13 @@
 use hnefi_inference::TrainPrecision;
 use hnefi_kernels::{Aligned, Bf16Kernels, Kernels, Outer, PANEL, POINTS, Packed, Product};
 
-/// One product at every point of the transform, with the weights of one direction.
+/// One product at every point of the transform, with the weights of one direction; `None` where there is nothing to
+/// multiply by.
 pub(super) enum Products {
     /// In single precision.
-    F32 {
-        kernels: &'static Kernels,
-        /// `None` where there is nothing to multiply by.
-        weights: Option<Packed>,
-    },
+    F32(Option<Packed>),
     /// Of operands rounded to bf16.
-    Bf16 { kernels: &'static Bf16Kernels, weights: Option<Packed<u32>> },
+    Bf16(Option<Packed<u32>>),
 }
 
 /// A side of a product, `[POINTS][rows][channels]`.
@@ -32,17 +29,15 @@ pub(super) struct Rounded {
 impl Products {
     pub(super) fn new(precision: TrainPrecision, weights: Option<Packed>) -> Products {
         match precision {
-            TrainPrecision::F32 => Products::F32 { kernels: Kernels::best(), weights },
-            TrainPrecision::Bf16 => {
-                Products::Bf16 { kernels: Bf16Kernels::best(), weights: weights.map(|weights| weights.rounded()) }
-            }
+            TrainPrecision::F32 => Products::F32(weights),
+            TrainPrecision::Bf16 => Products::Bf16(weights.map(|weights| weights.rounded())),
         }
     }
 
     /// Memory for sides of at most `floats` floats.
     pub(super) fn scratch(&self, floats: usize) -> Rounded {
         // Pairs of rows may have half a row more than half the rows.
-        let words = if matches!(self, Products::F32 { .. }) { 0 } else { floats };
+        let words = if matches!(self, Products::F32(_)) { 0 } else { floats };
         Rounded { left: Aligned::zeros(words), right: Aligned::zeros(words) }
     }
 
@@ -59,11 +54,12 @@ impl Products {
     ) {
         let product = |left_step| Product { matrices: POINTS, rows, left_step, out_step: out_points.step, relu: false };
         match self {
-            Products::F32 { kernels, weights } => {
+            Products::F32(weights) => {
                 let weights = weights.as_ref().expect("weights for this direction");
-                kernels.multiply(&product(left_points.step), left, weights, None, out);
+                Kernels::best().multiply(&product(left_points.step), left, weights, None, out);
             }
-            Products::Bf16 { kernels, weights } => {
+            Products::Bf16(weights) => {
+                let kernels = Bf16Kernels::best();
                 let weights = weights.as_ref().expect("weights for this direction");
                 let floats = POINTS * left_points.step;
                 let words = &mut rounded.left[..floats / 2];
@@ -94,11 +90,11 @@ impl Products {
             right_step,
         };
         match self {
-            Products::F32 { kernels, .. } => {
-                kernels.add_outer(&outer(rows, left_points.step, right_points.step), left, right, out);
+            Products::F32(_) => {
+                Kernels::best().add_outer(&outer(rows, left_points.step, right_points.step), left, right, out);
             }
-            Products::Bf16 { kernels, .. } => {
-                let pairs = rows.div_ceil(2);
+            Products::Bf16(_) => {
+                let (kernels, pairs) = (Bf16Kernels::best(), rows.div_ceil(2));
                 let steps = [(left, left_points, &mut rounded.left), (right, right_points, &mut rounded.right)].map(
                     |(values, points, words)| {
                         // A cache line more, for the reason that points have a panel more.

@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use super::passes::PART;
+use super::passes::{PART, packed};
 use crate::relu::reviving_gradient;
 use hnefi_kernels::{Floats, Kernels, Outer, PANEL, Packed, Product};
 
@@ -44,18 +44,10 @@ impl Operands<'_> {
         usize::from(layer.roles > 1 && self.first_role[board] < 0.5)
     }
 
-    /// A role's weights as a matrix from inputs to outputs; transposed, from outputs, padded to whole panels, to
-    /// inputs.
-    fn packed(&self, layer: &Layer, role: usize, transposed: bool) -> Packed {
+    /// A role's weights as a matrix from inputs to outputs; `back`, from outputs, padded to whole panels, to inputs.
+    fn packed(&self, layer: &Layer, role: usize, back: bool) -> Packed {
         let Layer { cin, cout, .. } = *layer;
-        let mut packed =
-            if transposed { Packed::zeros(1, cout.next_multiple_of(PANEL), cin) } else { Packed::zeros(1, cin, cout) };
-        for (at, &weight) in self.weights[role * cout * cin..][..cout * cin].iter().enumerate() {
-            let (output, input) = (at / cin, at % cin);
-            let (row, column) = if transposed { (output, input) } else { (input, output) };
-            packed.set(0, row, column, weight);
-        }
-        packed
+        packed(&self.weights[role * cout * cin..][..cout * cin], cin, !back)
     }
 
     fn check(&self, layer: &Layer) {

@@ -62,25 +62,7 @@ pub trait TowerOps: Backend {
 }
 
 /// The first three tensors that a tower reads, in the order of [`TowerOps::tower`].
-type Parents<B> = [FloatTensor<B>; 3];
-
-/// The inner backend's halves, with what the forward pass saves.
-pub trait TowerPasses: Backend {
-    /// Activations, statistics, saved state.
-    fn forward(
-        parents: Parents<Self>,
-        running: FloatTensor<Self>,
-        tower: Tower,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>, Arc<Saved>);
-    /// Gradients of the bias and the parameters.
-    fn backward(
-        parents: Parents<Self>,
-        out: FloatTensor<Self>,
-        gradient: FloatTensor<Self>,
-        saved: &Saved,
-        tower: Tower,
-    ) -> [FloatTensor<Self>; 2];
-}
+type Parents = [FlexTensor; 3];
 
 impl TowerOps for Flex {
     fn tower(
@@ -90,42 +72,42 @@ impl TowerOps for Flex {
         running: FlexTensor,
         tower: Tower,
     ) -> (FlexTensor, FlexTensor) {
-        let (out, statistics, _) = <Flex as TowerPasses>::forward([x, bias, parameters], running, tower);
+        let (out, statistics, _) = forward_pass([x, bias, parameters], running, tower);
         (out, statistics)
     }
 }
 
-impl TowerPasses for Flex {
-    fn forward(parents: Parents<Self>, running: FlexTensor, tower: Tower) -> (FlexTensor, FlexTensor, Arc<Saved>) {
-        let [x, bias, parameters] = parents.map(|tensor| tensor.to_contiguous());
-        let running = running.to_contiguous();
-        let (out, saved) = forward(&tower, values(&x), values(&bias), values(&parameters), values(&running));
-        let statistics: Vec<f32> =
-            saved.norms.iter().flat_map(|norm| norm.mean.iter().chain(&norm.variance)).copied().collect();
-        (
-            tensor(out, [x.shape()[0], tower.side, tower.side, tower.channels]),
-            tensor(statistics, [2 * tower.layers(), tower.channels]),
-            Arc::new(saved),
-        )
-    }
-
-    fn backward(
-        parents: Parents<Self>,
-        out: FlexTensor,
-        gradient: FlexTensor,
-        saved: &Saved,
-        tower: Tower,
-    ) -> [FlexTensor; 2] {
-        let [x, bias, parameters] = parents.map(|tensor| tensor.to_contiguous());
-        let out = out.to_contiguous();
-        // In place where nobody else holds the gradient.
-        let mut gradient = into_contiguous(gradient);
-        let gradients = backward(&tower, values(&x), values(&parameters), values(&out), gradient.storage_mut(), saved);
-        [tensor(gradients.bias, bias.shape()), tensor(gradients.parameters, parameters.shape())]
-    }
+/// Activations, statistics, saved state.
+fn forward_pass(parents: Parents, running: FlexTensor, tower: Tower) -> (FlexTensor, FlexTensor, Arc<Saved>) {
+    let [x, bias, parameters] = parents.map(|tensor| tensor.to_contiguous());
+    let running = running.to_contiguous();
+    let (out, saved) = forward(&tower, values(&x), values(&bias), values(&parameters), values(&running));
+    let statistics: Vec<f32> =
+        saved.norms.iter().flat_map(|norm| norm.mean.iter().chain(&norm.variance)).copied().collect();
+    (
+        tensor(out, [x.shape()[0], tower.side, tower.side, tower.channels]),
+        tensor(statistics, [2 * tower.layers(), tower.channels]),
+        Arc::new(saved),
+    )
 }
 
-impl<B: TowerOps + TowerPasses, C: CheckpointStrategy> TowerOps for Autodiff<B, C> {
+/// Gradients of the bias and the parameters.
+fn backward_pass(
+    parents: Parents,
+    out: FlexTensor,
+    gradient: FlexTensor,
+    saved: &Saved,
+    tower: Tower,
+) -> [FlexTensor; 2] {
+    let [x, bias, parameters] = parents.map(|tensor| tensor.to_contiguous());
+    let out = out.to_contiguous();
+    // In place where nobody else holds the gradient.
+    let mut gradient = into_contiguous(gradient);
+    let gradients = backward(&tower, values(&x), values(&parameters), values(&out), gradient.storage_mut(), saved);
+    [tensor(gradients.bias, bias.shape()), tensor(gradients.parameters, parameters.shape())]
+}
+
+impl<C: CheckpointStrategy> TowerOps for Autodiff<Flex, C> {
     fn tower(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
@@ -136,16 +118,16 @@ impl<B: TowerOps + TowerPasses, C: CheckpointStrategy> TowerOps for Autodiff<B, 
         #[derive(Debug)]
         struct TowerBackward;
 
-        impl<B: TowerPasses> Backward<B, 2> for TowerBackward {
-            type State = (Parents<B>, FloatTensor<B>, Arc<Saved>, Tower);
+        impl Backward<Flex, 2> for TowerBackward {
+            type State = (Parents, FlexTensor, Arc<Saved>, Tower);
 
             fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
-                let gradient = grads.consume::<B>(&ops.node);
+                let gradient = grads.consume::<Flex>(&ops.node);
                 let (parents, out, saved, tower) = ops.state;
-                let gradients = B::backward(parents, out, gradient, &saved, tower);
+                let gradients = backward_pass(parents, out, gradient, &saved, tower);
                 for (parent, gradient) in ops.parents.into_iter().zip(gradients) {
                     if let Some(parent) = parent {
-                        grads.register::<B>(parent.id, gradient);
+                        grads.register::<Flex>(parent.id, gradient);
                     }
                 }
             }
@@ -153,7 +135,7 @@ impl<B: TowerOps + TowerPasses, C: CheckpointStrategy> TowerOps for Autodiff<B, 
 
         let ((x, _), (bias, n0), (parameters, n1)) = (x.into_parts(), bias.into_parts(), parameters.into_parts());
         let parents = [x, bias, parameters];
-        let (out, statistics, saved) = B::forward(parents.clone(), running.into_parts().0, tower);
+        let (out, statistics, saved) = forward_pass(parents.clone(), running.into_parts().0, tower);
         let statistics = <Self as AutodiffBackend>::from_inner(statistics);
         match TowerBackward.prepare::<C>([n0, n1]).compute_bound().stateful() {
             OpsKind::Tracked(step) => (step.finish((parents, out.clone(), saved, tower), out), statistics),

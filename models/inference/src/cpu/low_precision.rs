@@ -12,8 +12,7 @@ use super::calibration::Peaks;
 use super::fold::{Folded, FoldedBlock};
 use super::layers::{Dense, padded, padded_bias};
 use hnefi_kernels::{
-    Aligned, Epilogue, Floats, Grid, INT8_VALUES, Int8Weights, Kernels, LARGEST_INPUT, LowPrecisionKernels, Pool,
-    Weights,
+    Aligned, Epilogue, Floats, Grid, INT8_VALUES, Kernels, LARGEST_INPUT, LowPrecisionKernels, Pool, Weights,
 };
 
 /// A tower of convolutions in low precision.
@@ -73,8 +72,7 @@ impl LowPrecisionTower {
             peaks[place].map(|peak| if peak > 0.0 { peak / LARGEST_INPUT } else { 1.0 })
         };
         let convolution = |folded: &Folded, place: usize| {
-            let Int8Weights { weights, steps: weight_steps } =
-                Weights::int8(padded(channels), weight(folded, channels));
+            let (weights, weight_steps) = Weights::int8(padded(channels), weight(folded, channels));
             let scales = steps(place).map(|step| {
                 let mut scale = Floats::zeros(padded(channels));
                 for (scale, weight_step) in scale.iter_mut().zip(weight_steps.iter()) {
@@ -121,7 +119,7 @@ impl LowPrecisionTower {
         let LowPrecisionScratch { trunk: quantised, inner, wide, bias, pooled } = scratch;
         let kernels = self.kernels;
         let size = BoardSize::new(grid.side).map_or(0, BoardSize::index);
-        let len = kernels.board_len(grid);
+        let len = grid.quantised_len();
         for (board, to) in trunk.chunks_exact(grid.bordered_len()).zip(quantised.chunks_exact_mut(len)).take(boards) {
             kernels.quantise(grid, board, 1.0 / self.inputs[size], to);
         }

@@ -25,13 +25,6 @@ pub struct CpuNetwork {
     occupancy: Occupancy,
 }
 
-/// What the residual tower computes in, on which kernels.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Arithmetic {
-    Single,
-    Int8(&'static LowPrecisionKernels),
-}
-
 /// The residual tower.
 #[derive(Debug)]
 enum Tower {
@@ -72,11 +65,8 @@ impl CpuNetwork {
     /// # Errors
     /// As [`CpuNetwork::new`], and for [`Precision::Int8`] when the activations of those positions are not finite.
     pub fn with_precision(weights: &Weights, precision: Precision) -> Result<CpuNetwork, CpuNetworkError> {
-        let arithmetic = match precision {
-            Precision::F32 => Arithmetic::Single,
-            Precision::Int8 => Arithmetic::Int8(LowPrecisionKernels::best()),
-        };
-        CpuNetwork::with_kernels(weights, Kernels::best(), arithmetic)
+        let int8 = (precision == Precision::Int8).then(LowPrecisionKernels::best);
+        CpuNetwork::with_kernels(weights, Kernels::best(), int8)
     }
 
     /// Name of the kernels its tower runs on, such as `AVX2`.
@@ -87,11 +77,11 @@ impl CpuNetwork {
         }
     }
 
-    /// Packs for particular kernels.
+    /// Packs for particular kernels; for a tower in int8 with kernels for it.
     pub(super) fn with_kernels(
         weights: &Weights,
         kernels: &'static Kernels,
-        arithmetic: Arithmetic,
+        int8: Option<&'static LowPrecisionKernels>,
     ) -> Result<CpuNetwork, CpuNetworkError> {
         let config = weights.config();
         let channels = config.channels;
@@ -107,7 +97,7 @@ impl CpuNetwork {
             roles: [Heads::pack(weights, 0)?, Heads::pack(weights, 1)?],
             occupancy: Occupancy::pack(weights)?,
         };
-        if let Arithmetic::Int8(low) = arithmetic {
+        if let Some(low) = int8 {
             let peaks = packed.peaks()?;
             packed.tower = Tower::LowPrecision(LowPrecisionTower::new(low, &blocks, channels, &peaks));
         }

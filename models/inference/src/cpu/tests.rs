@@ -4,7 +4,6 @@ use hnefi_engine::{Bitboard, BoardSize, Side, Square};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::network::Arithmetic;
 use super::{CpuNetwork, CpuNetworkError};
 use crate::{Features, GLOBALS, NetworkConfig, PolicyIndex, Precision, Weights, policy_planes};
 use hnefi_kernels::{Kernels, LowPrecisionKernels};
@@ -14,24 +13,15 @@ const TOLERANCE: f32 = 1e-4;
 
 type Rng = Xoshiro256PlusPlus;
 
-/// Everything the heads say of one position, as logits.
-#[derive(Debug, PartialEq)]
-struct Logits {
-    policy: Vec<f32>,
-    value: Vec<f32>,
-    occupancy: Vec<f32>,
-}
+/// Everything the heads say of one position, as logits: policy, value, occupancy.
+type Logits = [Vec<f32>; 3];
 
-impl Logits {
-    fn difference(&self, other: &Logits) -> f32 {
-        let pairs = |a: &[f32], b: &[f32]| {
-            assert_eq!(a.len(), b.len());
-            a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
-        };
-        pairs(&self.policy, &other.policy)
-            .max(pairs(&self.value, &other.value))
-            .max(pairs(&self.occupancy, &other.occupancy))
-    }
+fn difference(one: &Logits, other: &Logits) -> f32 {
+    let pairs = one.iter().zip(other).flat_map(|(a, b)| {
+        assert_eq!(a.len(), b.len());
+        a.iter().zip(b)
+    });
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
 fn config(channels: usize, pool_every: usize) -> NetworkConfig {
@@ -83,11 +73,8 @@ fn by_kernels(network: &CpuNetwork, positions: &[Features], size: BoardSize) -> 
         let side = if features.globals[0] == 1.0 { Side::Attackers } else { Side::Defenders };
         let mut policy = Vec::new();
         network.policy(index, side, places.clone(), &mut scratch, &mut policy);
-        Logits {
-            policy,
-            value: network.value(index, side, &mut scratch).to_vec(),
-            occupancy: network.occupancy(index, &mut scratch).into_iter().flatten().collect(),
-        }
+        let value = network.value(index, side, &mut scratch).to_vec();
+        [policy, value, network.occupancy(index, &mut scratch).into_iter().flatten().collect()]
     };
     positions.iter().enumerate().map(answer).collect()
 }
@@ -98,17 +85,17 @@ fn all_kernels_give_the_same_logits() {
     for channels in [16, 24, 32, 48, 64] {
         for pool_every in [0, 2] {
             let weights = random_weights(&config(channels, pool_every), &mut rng);
-            let pack = |kernels| CpuNetwork::with_kernels(&weights, kernels, Arithmetic::Single).unwrap();
+            let pack = |kernels| CpuNetwork::with_kernels(&weights, kernels, None).unwrap();
             let portable = pack(Kernels::available().last().unwrap());
             for packed in Kernels::available().map(pack) {
                 for size in BoardSize::ALL {
                     for side in Side::BOTH {
                         let features = [random_features(size, side, &mut rng)];
                         let expected = &by_kernels(&portable, &features, size)[0];
-                        let difference = by_kernels(&packed, &features, size)[0].difference(expected);
+                        let apart = difference(&by_kernels(&packed, &features, size)[0], expected);
                         assert!(
-                            difference <= TOLERANCE,
-                            "{} on {size:?} with {channels} channels, pooling {pool_every}: {difference:e} apart",
+                            apart <= TOLERANCE,
+                            "{} on {size:?} with {channels} channels, pooling {pool_every}: {apart:e} apart",
                             packed.kernels(),
                         );
                     }
@@ -127,12 +114,12 @@ fn raw_outputs_are_those_of_the_heads() {
         let raw = packed.raw_outputs(&features, size);
         let squares = size.squares();
         for (index, features) in features.iter().enumerate() {
-            let logits = &by_kernels(&packed, std::slice::from_ref(features), size)[0];
-            let policy = policy_planes(size.side()) * squares;
-            assert_eq!(raw.policy[index * policy..][..policy], logits.policy);
-            assert_eq!([&raw.wdl[3 * index..][..3], &raw.moves_left[index..][..1]].concat(), logits.value);
-            let occupancy = &raw.occupancy[index * 4 * squares..][..4 * squares];
-            assert_eq!(occupancy[3 * squares + 5], logits.occupancy[4 * 5 + 3], "contents first, then squares");
+            let [policy, value, occupancy] = &by_kernels(&packed, std::slice::from_ref(features), size)[0];
+            let places = policy_planes(size.side()) * squares;
+            assert_eq!(raw.policy[index * places..][..places], *policy);
+            assert_eq!([&raw.wdl[3 * index..][..3], &raw.moves_left[index..][..1]].concat(), *value);
+            let found = &raw.occupancy[index * 4 * squares..][..4 * squares];
+            assert_eq!(found[3 * squares + 5], occupancy[4 * 5 + 3], "contents first, then squares");
         }
     }
 }
@@ -142,8 +129,8 @@ fn the_answer_does_not_depend_on_the_group() {
     let mut rng = Rng::seed_from_u64(3);
     let weights = random_weights(&config(32, 2), &mut rng);
     for kernels in Kernels::available() {
-        let alone = CpuNetwork::with_kernels(&weights, kernels, Arithmetic::Single).unwrap().with_rows(1);
-        let together = CpuNetwork::with_kernels(&weights, kernels, Arithmetic::Single).unwrap().with_rows(125);
+        let alone = CpuNetwork::with_kernels(&weights, kernels, None).unwrap().with_rows(1);
+        let together = CpuNetwork::with_kernels(&weights, kernels, None).unwrap().with_rows(125);
         for size in BoardSize::ALL {
             let positions: Vec<Features> =
                 (0..5).map(|index| random_features(size, Side::BOTH[index % 2], &mut rng)).collect();
@@ -162,23 +149,22 @@ fn low_precision_towers_are_near_and_the_same_on_all_kernels() {
     for channels in [16, 24, 32, 48, 64] {
         let weights = random_weights(&config(channels, 2), &mut rng);
         let [floats, portable] = [Kernels::best(), Kernels::available().last().unwrap()];
-        let exact = CpuNetwork::with_kernels(&weights, floats, Arithmetic::Single).unwrap();
-        let pack =
-            |kernels: &'static Kernels, arithmetic| CpuNetwork::with_kernels(&weights, kernels, arithmetic).unwrap();
-        let int8: Vec<_> = LowPrecisionKernels::available().map(|low| pack(portable, Arithmetic::Int8(low))).collect();
+        let exact = CpuNetwork::with_kernels(&weights, floats, None).unwrap();
+        let pack = |low| CpuNetwork::with_kernels(&weights, portable, Some(low)).unwrap();
+        let int8: Vec<_> = LowPrecisionKernels::available().map(pack).collect();
         for size in BoardSize::ALL {
             let features = [random_features(size, Side::Defenders, &mut rng)];
             let answer = |network: &CpuNetwork| by_kernels(network, &features, size).remove(0);
             let expected = answer(&exact);
-            let largest = expected.policy.iter().fold(1.0, |max: f32, logit| max.max(logit.abs()));
+            let largest = expected[0].iter().fold(1.0, |max: f32, logit| max.max(logit.abs()));
             // Features without any pattern are far from the calibration's, so that some activations are cut off.
             let answers: Vec<Logits> = int8.iter().map(answer).collect();
             for (network, found) in int8.iter().zip(&answers) {
                 let what = format!("{} on {size:?} with {channels} channels", network.kernels());
-                let difference = found.difference(&expected) / largest;
-                println!("{what}: {difference}");
-                assert!(difference <= 0.3, "{what}: {difference} of {largest} apart");
-                assert_eq!(found.difference(&answers[0]), 0.0, "{what}: bit by bit");
+                let apart = difference(found, &expected) / largest;
+                println!("{what}: {apart}");
+                assert!(apart <= 0.3, "{what}: {apart} of {largest} apart");
+                assert_eq!(difference(found, &answers[0]), 0.0, "{what}: bit by bit");
             }
         }
     }

@@ -46,80 +46,18 @@
 use crate::Handicap;
 use hnefi_engine::{
     Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, NoLegalMove, Piece, Position, Repetition,
-    RepetitionCompares, Rules, Side,
+    RepetitionCompares, Side,
 };
 
 /// Length of the global vector.
 pub const GLOBALS: usize = 48;
 
-/// The attackers are to move.
+/// Whether the attackers are to move.
 pub const ATTACKERS_TO_MOVE: usize = 0;
-/// Three numbers that the board's side gives.
-pub const BOARD_SIDE: usize = 1;
-/// The defenders move first.
-pub const DEFENDERS_FIRST: usize = 4;
-/// Three entries, one per way to capture the king.
-pub const KING_CAPTURE: usize = 5;
-/// Three attackers capture the king on the edge.
-pub const KING_ON_EDGE: usize = 8;
-/// The king captures as the moving piece.
-pub const KING_HAMMER: usize = 9;
-/// The king captures as the piece on the far side.
-pub const KING_ANVIL: usize = 10;
-/// Nobody may stop on the throne.
-pub const THRONE_FORBIDDEN: usize = 11;
-/// The king may pass the empty throne.
-pub const THRONE_KING_PASSES: usize = 12;
-/// Men may pass the empty throne.
-pub const THRONE_MEN_PASS: usize = 13;
-/// The empty throne is hostile to attackers.
-pub const THRONE_EMPTY_ATTACKERS: usize = 14;
-/// The occupied throne is hostile to attackers.
-pub const THRONE_OCCUPIED_ATTACKERS: usize = 15;
-/// The empty throne is hostile to defenders.
-pub const THRONE_EMPTY_DEFENDERS: usize = 16;
-/// Linnaean capture.
-pub const LINNAEAN: usize = 17;
-/// Corners are the king's and hostile.
-pub const CORNERS: usize = 18;
-/// Corners are hostile to the king.
-pub const CORNER_HOSTILE_TO_KING: usize = 19;
-/// Every edge square is a goal.
-pub const ESCAPE_EDGE: usize = 20;
-/// Shieldwall captures.
-pub const SHIELDWALL: usize = 21;
-/// Exit forts win.
-pub const EXIT_FORT: usize = 22;
-/// Encirclement: any pocket, then a single region.
-pub const ENCIRCLEMENT: usize = 23;
-/// A side without a move draws.
-pub const NO_MOVE_DRAWS: usize = 25;
-/// Four entries: draw, defenders lose, mover loses, defenders may not.
-pub const REPETITION: usize = 26;
-/// 1 / the occurrence at which repetition applies.
-pub const REPETITION_OCCURRENCE: usize = 30;
-/// Repetition compares the board alone.
-pub const REPETITION_BOARD_ALONE: usize = 31;
-/// Limit of plies without a capture.
-pub const NO_CAPTURE_LIMIT: usize = 32;
-/// 1 / the occurrence at which a draw fort loses.
-pub const DRAW_FORT: usize = 33;
-/// Who repeats wins.
-pub const REPETITION_WINS: usize = 34;
 /// Plies since the last capture over the limit.
 pub const NO_CAPTURE_CLOCK: usize = 35;
 /// Occurrences of this position over the limit.
 pub const REPETITION_CLOCK: usize = 36;
-/// Corners close a shieldwall.
-pub const SHIELDWALL_CORNERS: usize = 37;
-/// Three entries, 1 / the most squares of a move: attackers, defending men, the king.
-pub const SPEED_LIMIT: usize = 38;
-/// Any move that completes a shieldwall closes it.
-pub const SHIELDWALL_ANY_MOVE: usize = 41;
-/// Two entries, share of random moves: attackers, defenders.
-pub const HANDICAP_BLUNDERS: usize = 43;
-/// Two entries, halvings of the playouts over 8: attackers, defenders.
-pub const HANDICAP_PLAYOUTS: usize = 45;
 
 /// This number of halvings of the playouts, or more, is encoded as 1.
 const HALVINGS_SCALE: f32 = 8.0;
@@ -127,90 +65,67 @@ const HALVINGS_SCALE: f32 = 8.0;
 /// A limit of this many plies without a capture, or more, is encoded as 1.
 const NO_CAPTURE_SCALE: f32 = 200.0;
 
-/// The whole vector of a position.
+/// The whole vector of a position, in the order of the table above.
 pub(super) fn encode(position: &Position, handicap: Handicap) -> [f32; GLOBALS] {
-    let mut out = [0.0; GLOBALS];
-    out[ATTACKERS_TO_MOVE] = bit(position.side_to_move() == Side::Attackers);
-    write_rules(position.rules(), &mut out);
-    write_clocks(position, &mut out);
-    for side in [Side::Attackers, Side::Defenders] {
-        out[HANDICAP_BLUNDERS + side.index()] = handicap.random_moves(side);
-        out[HANDICAP_PLAYOUTS + side.index()] = (handicap.halvings(side) / HALVINGS_SCALE).min(1.0);
-    }
-    out
-}
-
-/// What the entries from [`BOARD_SIDE`] on say of a board of `side` squares a side.
-fn side_numbers(side: usize) -> [f32; 3] {
-    let side = side as i32;
-    let step = |middle: i32| 1.0 / (1.0 + 2.0_f32.powi(middle - side));
-    [(side - 5) as f32 / 14.0, step(8), step(10)]
-}
-
-fn write_rules(rules: &Rules, out: &mut [f32; GLOBALS]) {
-    out[BOARD_SIDE..BOARD_SIDE + 3].copy_from_slice(&side_numbers(rules.size().side()));
-    out[DEFENDERS_FIRST] = bit(rules.first == Side::Defenders);
-    let king_capture = match rules.king_capture {
-        KingCapture::Strong => 0,
-        KingCapture::StrongNearThrone => 1,
-        KingCapture::Weak => 2,
-    };
-    out[KING_CAPTURE + king_capture] = 1.0;
-    out[KING_ON_EDGE] = bit(rules.king_on_edge == KingOnEdge::CapturedByThree);
-    let (hammer, anvil) = match rules.king_armed {
-        KingArmed::Armed => (true, true),
-        KingArmed::HammerOnly => (true, false),
-        KingArmed::AnvilOnly => (false, true),
-        KingArmed::Unarmed => (false, false),
-    };
-    out[KING_HAMMER] = bit(hammer);
-    out[KING_ANVIL] = bit(anvil);
-    out[THRONE_FORBIDDEN] = bit(!rules.throne.stop.contains(Piece::King));
-    out[THRONE_KING_PASSES] = bit(rules.throne.pass.contains(Piece::King));
-    out[THRONE_MEN_PASS] = bit(rules.throne.pass.contains(Piece::Attacker));
-    out[THRONE_EMPTY_ATTACKERS] = bit(rules.throne.hostile_empty.contains(Piece::Attacker));
-    out[THRONE_OCCUPIED_ATTACKERS] = bit(rules.throne.hostile_occupied.contains(Piece::Attacker));
-    out[THRONE_EMPTY_DEFENDERS] = bit(rules.throne.hostile_empty.contains(Piece::Defender));
-    out[LINNAEAN] = bit(rules.linnaean_capture);
-    out[CORNERS] = bit(rules.corners.is_royal());
-    out[CORNER_HOSTILE_TO_KING] = bit(rules.corners.hostile_empty.contains(Piece::King));
-    out[ESCAPE_EDGE] = bit(rules.escape == Escape::Edge);
-    out[SHIELDWALL] = bit(rules.shieldwall);
-    out[SHIELDWALL_CORNERS] = bit(rules.shieldwall && rules.shieldwall_corners);
-    out[SHIELDWALL_ANY_MOVE] = bit(rules.shieldwall && !rules.shieldwall_flank);
-    for piece in Piece::ALL {
-        out[SPEED_LIMIT + piece as usize] = inverse(rules.speed.of(piece));
-    }
-    out[EXIT_FORT] = bit(rules.exit_fort);
-    match rules.encirclement {
-        Encirclement::Off => {}
-        Encirclement::AnyPocket => out[ENCIRCLEMENT] = 1.0,
-        Encirclement::SingleRegion => out[ENCIRCLEMENT + 1] = 1.0,
-    }
-    out[NO_MOVE_DRAWS] = bit(rules.no_legal_move == NoLegalMove::Draw);
-    let repetition = match rules.repetition {
-        Repetition::Ignore => None,
-        Repetition::Draw => Some(REPETITION),
-        Repetition::DefendersLose => Some(REPETITION + 1),
-        Repetition::MoverLoses => Some(REPETITION + 2),
-        Repetition::DefendersMayNot => Some(REPETITION + 3),
-        Repetition::MoverWins => Some(REPETITION_WINS),
-    };
-    if let Some(index) = repetition {
-        out[index] = 1.0;
-        out[REPETITION_OCCURRENCE] = inverse(rules.repetition_occurrence);
-        out[REPETITION_BOARD_ALONE] = bit(rules.repetition_compares == RepetitionCompares::BoardAlone);
-    }
-    out[NO_CAPTURE_LIMIT] = share(rules.no_capture_draw_plies.into(), NO_CAPTURE_SCALE);
-    out[DRAW_FORT] = inverse(rules.draw_fort_occurrence);
-}
-
-fn write_clocks(position: &Position, out: &mut [f32; GLOBALS]) {
     let rules = position.rules();
-    out[NO_CAPTURE_CLOCK] = share(position.plies_since_capture(), rules.no_capture_draw_plies.into());
-    if rules.repetition != Repetition::Ignore {
-        out[REPETITION_CLOCK] = share(position.occurrences(), rules.repetition_occurrence.into());
-    }
+    let (throne, corners, repetition) = (&rules.throne, &rules.corners, rules.repetition);
+    let side = rules.size().side() as i32;
+    let step = |middle: i32| 1.0 / (1.0 + 2.0_f32.powi(middle - side));
+    let repeats = repetition != Repetition::Ignore;
+    let occurrence = if repeats { rules.repetition_occurrence } else { 0 };
+    let [random_moves, halvings] = [Handicap::random_moves, Handicap::halvings]
+        .map(|of| [Side::Attackers, Side::Defenders].map(|side| of(handicap, side)));
+    [
+        bit(position.side_to_move() == Side::Attackers),
+        (side - 5) as f32 / 14.0,
+        step(8),
+        step(10),
+        bit(rules.first == Side::Defenders),
+        bit(rules.king_capture == KingCapture::Strong),
+        bit(rules.king_capture == KingCapture::StrongNearThrone),
+        bit(rules.king_capture == KingCapture::Weak),
+        bit(rules.king_on_edge == KingOnEdge::CapturedByThree),
+        bit(matches!(rules.king_armed, KingArmed::Armed | KingArmed::HammerOnly)),
+        bit(matches!(rules.king_armed, KingArmed::Armed | KingArmed::AnvilOnly)),
+        bit(!throne.stop.contains(Piece::King)),
+        bit(throne.pass.contains(Piece::King)),
+        bit(throne.pass.contains(Piece::Attacker)),
+        bit(throne.hostile_empty.contains(Piece::Attacker)),
+        bit(throne.hostile_occupied.contains(Piece::Attacker)),
+        bit(throne.hostile_empty.contains(Piece::Defender)),
+        bit(rules.linnaean_capture),
+        bit(corners.is_royal()),
+        bit(corners.hostile_empty.contains(Piece::King)),
+        bit(rules.escape == Escape::Edge),
+        bit(rules.shieldwall),
+        bit(rules.exit_fort),
+        bit(rules.encirclement == Encirclement::AnyPocket),
+        bit(rules.encirclement == Encirclement::SingleRegion),
+        bit(rules.no_legal_move == NoLegalMove::Draw),
+        bit(repetition == Repetition::Draw),
+        bit(repetition == Repetition::DefendersLose),
+        bit(repetition == Repetition::MoverLoses),
+        bit(repetition == Repetition::DefendersMayNot),
+        inverse(occurrence),
+        bit(repeats && rules.repetition_compares == RepetitionCompares::BoardAlone),
+        share(rules.no_capture_draw_plies.into(), NO_CAPTURE_SCALE),
+        inverse(rules.draw_fort_occurrence),
+        bit(repetition == Repetition::MoverWins),
+        // 35
+        share(position.plies_since_capture(), rules.no_capture_draw_plies.into()),
+        share(position.occurrences(), occurrence.into()),
+        bit(rules.shieldwall && rules.shieldwall_corners),
+        inverse(rules.speed.of(Piece::Attacker)),
+        inverse(rules.speed.of(Piece::Defender)),
+        inverse(rules.speed.of(Piece::King)),
+        bit(rules.shieldwall && !rules.shieldwall_flank),
+        0.0,
+        random_moves[0],
+        random_moves[1],
+        (halvings[0] / HALVINGS_SCALE).min(1.0),
+        (halvings[1] / HALVINGS_SCALE).min(1.0),
+        0.0,
+    ]
 }
 
 fn bit(value: bool) -> f32 {

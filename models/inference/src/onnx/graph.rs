@@ -1,12 +1,10 @@
 //! A graph while it is put together: nodes that name their results, and the weights they use.
 
-use std::collections::BTreeMap;
-
 use super::proto::{
     AttributeProto, DimensionProto, GraphProto, NodeProto, TensorProto, TensorShapeProto, TensorTypeProto, TypeProto,
     ValueInfoProto,
 };
-use crate::WeightTensor;
+use crate::Weights;
 
 /// The name of a value in the graph.
 pub(super) type Value = String;
@@ -19,14 +17,14 @@ pub(super) enum Dimension {
 }
 
 /// A graph that grows.
-pub(super) struct OnnxGraph {
-    weights: BTreeMap<String, WeightTensor>,
+pub(super) struct OnnxGraph<'a> {
+    weights: &'a Weights,
     graph: GraphProto,
 }
 
-impl OnnxGraph {
+impl OnnxGraph<'_> {
     /// An empty graph that may use these weights.
-    pub(super) fn new(name: &str, weights: BTreeMap<String, WeightTensor>) -> OnnxGraph {
+    pub(super) fn new<'a>(name: &str, weights: &'a Weights) -> OnnxGraph<'a> {
         OnnxGraph { weights, graph: GraphProto { name: name.to_owned(), ..GraphProto::default() } }
     }
 
@@ -49,18 +47,12 @@ impl OnnxGraph {
     }
 
     /// A weight by its name in the safetensors file, which is its name in the graph too.
-    ///
-    /// # Errors
-    /// When there is no such weight.
-    pub(super) fn weight(&mut self, name: &str) -> Result<Value, String> {
-        if !self.graph.initializer.iter().any(|known| known.name == name) {
-            let tensor = self.weights.get(name).ok_or_else(|| format!("the network has no tensor {name}"))?;
-            let raw_data = tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            let dims = tensor.shape.iter().map(|&dim| dim as i64).collect();
-            let data_type = Some(TensorProto::FLOAT);
-            self.graph.initializer.push(TensorProto { dims, data_type, name: name.to_owned(), raw_data });
-        }
-        Ok(name.to_owned())
+    pub(super) fn weight(&mut self, name: &str) -> Value {
+        // Weights hold every tensor of the network's steps.
+        let tensor = &self.weights.tensors()[name];
+        let raw_data = tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let dims = tensor.shape.iter().map(|&dim| dim as i64).collect();
+        self.initializer(name.to_owned(), dims, TensorProto::FLOAT, raw_data)
     }
 
     /// A constant vector of whole numbers.
@@ -81,7 +73,10 @@ impl OnnxGraph {
     }
 
     fn constant(&mut self, name: &str, dims: Vec<i64>, data_type: i32, raw_data: Vec<u8>) -> Value {
-        let name = format!("constant.{name}");
+        self.initializer(format!("constant.{name}"), dims, data_type, raw_data)
+    }
+
+    fn initializer(&mut self, name: String, dims: Vec<i64>, data_type: i32, raw_data: Vec<u8>) -> Value {
         if !self.graph.initializer.iter().any(|known| known.name == name) {
             let data_type = Some(data_type);
             self.graph.initializer.push(TensorProto { dims, data_type, name: name.clone(), raw_data });

@@ -14,7 +14,7 @@ use self::proto::{AttributeProto, ModelProto, OperatorSetIdProto, StringStringEn
 use crate::architecture::NORM_EPSILON;
 use crate::graph::{Graph, Op};
 use crate::policy::{DIRECTIONS, DISTANCES};
-use crate::{Checkpoint, CheckpointError, ENCODING_VERSION, GLOBALS, PLANES};
+use crate::{Checkpoint, ENCODING_VERSION, GLOBALS, PLANES};
 
 /// Version of the operators: the newest that takes axes of reductions as attributes, so that old runtimes read the file
 /// too.
@@ -25,13 +25,9 @@ const IR_VERSION: i64 = 8;
 
 impl Checkpoint {
     /// The network as the bytes of an ONNX file, with the facts of the card in its metadata.
-    ///
-    /// # Errors
-    /// When a part of the graph has no weights, which a whole checkpoint rules out.
-    pub fn onnx_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
-        let unwritable = |problem: String| CheckpointError::Unwritable { problem };
-        let mut graph = OnnxGraph::new("hnefi", self.weights.tensors().clone());
-        write_network(&mut graph, &self.weights.config().graph()).map_err(unwritable)?;
+    pub fn onnx_bytes(&self) -> Vec<u8> {
+        let mut graph = OnnxGraph::new("hnefi", &self.weights);
+        write_network(&mut graph, &self.weights.config().graph());
         let card = &self.card;
         let notes = [
             ("id", card.id.clone()),
@@ -52,12 +48,12 @@ impl Checkpoint {
                 .map(|(key, value)| StringStringEntryProto { key: key.to_owned(), value })
                 .collect(),
         };
-        Ok(model.encode_to_vec())
+        model.encode_to_vec()
     }
 }
 
 /// Writes the network step by step.
-fn write_network(file: &mut OnnxGraph, network: &Graph) -> Result<(), String> {
+fn write_network(file: &mut OnnxGraph, network: &Graph) {
     use Dimension::{Fixed, Open};
     let board = |channels: usize| [Open("batch"), Fixed(channels), Open("side"), Open("side")];
     let planes = file.input("planes", "input planes of each position, 0 or 1; rank 0 first", &board(PLANES));
@@ -77,9 +73,9 @@ fn write_network(file: &mut OnnxGraph, network: &Graph) -> Result<(), String> {
         let value = match step.op {
             Op::Planes => planes.clone(),
             Op::Globals => globals.clone(),
-            Op::ConvNorm { .. } => conv_norm(file, name, inputs[0])?,
-            Op::Pointwise { bias, .. } => convolution(file, name, inputs[0], 1, bias)?,
-            Op::Linear { bias, .. } => with_weights(file, "Gemm", name, inputs[0], bias, Vec::new())?,
+            Op::ConvNorm { .. } => conv_norm(file, name, inputs[0]),
+            Op::Pointwise { bias, .. } => convolution(file, name, inputs[0], 1, bias),
+            Op::Linear { bias, .. } => with_weights(file, "Gemm", name, inputs[0], bias, Vec::new()),
             Op::Relu => file.node("Relu", name, &[inputs[0]], Vec::new()),
             Op::Pool => global_pool(file, name, inputs[0], &scale),
             Op::ByRole => {
@@ -111,7 +107,6 @@ fn write_network(file: &mut OnnxGraph, network: &Graph) -> Result<(), String> {
     file.output(&moves_left, "moves_left", "ln(1 + plies to the end of the game)", &[Open("batch"), Fixed(1)]);
     let occupancy = "logits of each square's final content: empty, attacker, defender, king";
     file.output(&values[network.occupancy], "occupancy", occupancy, &board(4));
-    Ok(())
 }
 
 /// The rows of the policy for the distances of the board: in each direction the first N - 1.
@@ -200,19 +195,19 @@ fn places(graph: &mut OnnxGraph, side: &Value) -> Value {
 }
 
 /// A 3x3 convolution and its normalisation.
-fn conv_norm(graph: &mut OnnxGraph, name: &str, x: &Value) -> Result<Value, String> {
-    let y = convolution(graph, &format!("{name}.conv"), x, 3, false)?;
+fn conv_norm(graph: &mut OnnxGraph, name: &str, x: &Value) -> Value {
+    let y = convolution(graph, &format!("{name}.conv"), x, 3, false);
     let norm = format!("{name}.norm");
     let mut inputs = vec![y];
     for part in ["gamma", "beta", "running_mean", "running_var"] {
-        inputs.push(graph.weight(&format!("{norm}.{part}"))?);
+        inputs.push(graph.weight(&format!("{norm}.{part}")));
     }
     let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-    Ok(graph.node("BatchNormalization", &norm, &inputs, vec![float("epsilon", NORM_EPSILON as f32)]))
+    graph.node("BatchNormalization", &norm, &inputs, vec![float("epsilon", NORM_EPSILON as f32)])
 }
 
 /// A convolution with a kernel of this side, which keeps the board's.
-fn convolution(graph: &mut OnnxGraph, name: &str, x: &Value, side: i64, bias: bool) -> Result<Value, String> {
+fn convolution(graph: &mut OnnxGraph, name: &str, x: &Value, side: i64, bias: bool) -> Value {
     let attributes = vec![ints("kernel_shape", &[side, side]), ints("pads", &[side / 2; 4])];
     with_weights(graph, "Conv", name, x, bias, attributes)
 }
@@ -225,13 +220,13 @@ fn with_weights(
     x: &Value,
     bias: bool,
     attributes: Vec<AttributeProto>,
-) -> Result<Value, String> {
-    let mut inputs = vec![x.clone(), graph.weight(&format!("{name}.weight"))?];
+) -> Value {
+    let mut inputs = vec![x.clone(), graph.weight(&format!("{name}.weight"))];
     if bias {
-        inputs.push(graph.weight(&format!("{name}.bias"))?);
+        inputs.push(graph.weight(&format!("{name}.bias")));
     }
     let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-    Ok(graph.node(op, name, &inputs, attributes))
+    graph.node(op, name, &inputs, attributes)
 }
 
 /// The side of the board, a vector of one, read off the input.
@@ -282,7 +277,7 @@ mod tests {
     fn model() -> (ModelProto, Checkpoint) {
         let config = NetworkConfig { blocks: 3, channels: 8, pool_every: 3, head_channels: 8, value_hidden: 8 };
         let checkpoint = Checkpoint::new(Card::new(config), Weights::fresh(&config, 5)).expect("bytes");
-        let bytes = checkpoint.onnx_bytes().expect("a whole network");
+        let bytes = checkpoint.onnx_bytes();
         (ModelProto::decode(bytes.as_slice()).expect("our own bytes"), checkpoint)
     }
 

@@ -30,7 +30,6 @@ pub(super) struct OperatorSetIdProto {
     pub version: Option<i64>,
 }
 
-/// A note.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct StringStringEntryProto {
     #[prost(string, tag = "1")]
@@ -94,7 +93,6 @@ impl AttributeProto {
     pub const INTS: i32 = 7;
 }
 
-/// Numbers with a shape.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TensorProto {
     #[prost(int64, repeated, packed = "false", tag = "1")]
@@ -115,7 +113,6 @@ impl TensorProto {
     pub const INT64: i32 = 7;
 }
 
-/// An input or output.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ValueInfoProto {
     #[prost(string, tag = "1")]
@@ -133,7 +130,6 @@ pub(super) struct TypeProto {
     pub tensor_type: Option<TensorTypeProto>,
 }
 
-/// Element type and shape.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TensorTypeProto {
     #[prost(int32, optional, tag = "1")]
@@ -142,7 +138,6 @@ pub(super) struct TensorTypeProto {
     pub shape: Option<TensorShapeProto>,
 }
 
-/// A shape.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TensorShapeProto {
     #[prost(message, repeated, tag = "1")]

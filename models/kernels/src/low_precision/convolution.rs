@@ -26,21 +26,18 @@ pub(super) unsafe fn convolve<D: LowPrecision, const REGISTERS: usize>(
     trunk: Option<&mut [f32]>,
     out: &mut [u32],
 ) {
-    // Rows of the usual boards are compiled as a whole.
-    match grid.side {
-        // SAFETY: as the caller vouches.
-        7 => unsafe { rows::<D, 7, true, REGISTERS>(grid, 0, weights, board, epilogue, trunk, out) },
-        // SAFETY: as the caller vouches.
-        9 => unsafe { rows::<D, 9, true, REGISTERS>(grid, 0, weights, board, epilogue, trunk, out) },
-        // SAFETY: as the caller vouches.
-        11 => unsafe { rows::<D, 11, true, REGISTERS>(grid, 0, weights, board, epilogue, trunk, out) },
-        side => {
-            let mut trunk = trunk;
-            let half = if side > WIDEST { side.div_ceil(2) } else { side };
-            for (left, width) in [(0, half), (half, side - half)] {
-                let trunk = trunk.as_deref_mut();
-                // SAFETY: as the caller vouches, and both parts lie within the row.
-                unsafe {
+    // SAFETY: as the caller vouches, and both parts lie within the row.
+    unsafe {
+        match grid.side {
+            // Rows of the usual boards are compiled as a whole.
+            7 => rows::<D, 7, true, REGISTERS>(grid, 0, weights, board, epilogue, trunk, out),
+            9 => rows::<D, 9, true, REGISTERS>(grid, 0, weights, board, epilogue, trunk, out),
+            11 => rows::<D, 11, true, REGISTERS>(grid, 0, weights, board, epilogue, trunk, out),
+            side => {
+                let mut trunk = trunk;
+                let half = if side > WIDEST { side.div_ceil(2) } else { side };
+                for (left, width) in [(0, half), (half, side - half)] {
+                    let trunk = trunk.as_deref_mut();
                     match width {
                         0 => {}
                         5 => rows::<D, 5, false, REGISTERS>(grid, left, weights, board, epilogue, trunk, out),

@@ -23,7 +23,7 @@ mod round;
 mod tests;
 mod weights;
 
-pub use weights::{Int8Weights, Weights};
+pub use weights::Weights;
 
 use super::dispatch::dispatch;
 use super::dot::Dot;
@@ -96,7 +96,7 @@ dispatch! {
         const REGISTERS: usize = 1;
     }
 
-    impl(table) {
+    impl {
         /// A 3x3 convolution of a quantised board `[squares][channels]` without border, and its [`Epilogue`]:
         /// `relu(sums * scale + bias)`. Where there is a `trunk`, a board of floats with a border, its values are added
         /// before the ReLU and become the result. `out` becomes the result quantised. The side is 5 to 19.
@@ -110,7 +110,7 @@ dispatch! {
         )
         where SIDES.contains(&grid.side) && grid.is_whole(), "side or channels of {grid:?}";
         where weights.fit(grid.channels), "weights of another size than {grid:?}";
-        where board.len() == table.board_len(grid) && out.len() == board.len(), "boards of {grid:?}";
+        where board.len() == grid.quantised_len() && out.len() == board.len(), "boards of {grid:?}";
         where epilogue.scale.len() == grid.channels && epilogue.bias.len() == grid.channels, "channels of {grid:?}";
         where trunk.as_ref().is_none_or(|trunk| trunk.len() == grid.bordered_len()), "trunk of {grid:?}";
         => convolution::convolve::<Sums, REGISTERS>(grid, weights, board, epilogue, trunk, out);
@@ -119,7 +119,7 @@ dispatch! {
         /// [`Epilogue`].
         fn quantise(grid: Grid, board: &[f32], inverse: f32, out: &mut [u32])
         where grid.is_whole(), "channels of {grid:?}";
-        where board.len() == grid.bordered_len() && out.len() == table.board_len(grid), "boards of {grid:?}";
+        where board.len() == grid.bordered_len() && out.len() == grid.quantised_len(), "boards of {grid:?}";
         => convolution::quantise::<Sums>(grid, board, inverse, out);
 
         /// Quantised values as floats; `step` is what an int8 value of 1 stands for.
@@ -132,10 +132,12 @@ dispatch! {
 impl LowPrecisionKernels {
     /// The name of the kernels in plain Rust, which are slower than the kernels of single precision.
     pub const PORTABLE: &'static str = "portable";
+}
 
-    /// Words of a board without border.
-    pub fn board_len(&self, grid: Grid) -> usize {
-        grid.inner_len() / INT8_VALUES
+impl Grid {
+    /// Words of a quantised board, which has no border.
+    pub fn quantised_len(self) -> usize {
+        self.inner_len() / INT8_VALUES
     }
 }
 
@@ -164,7 +166,7 @@ dispatch! {
         const ROWS: usize = 6;
     }
 
-    impl(_) {
+    impl {
         /// Rounds floats; neighbours share a word.
         fn round(values: &[f32], out: &mut [u32])
         where values.len().is_multiple_of(PANEL) && out.len() * 2 == values.len(), "a word per two floats";

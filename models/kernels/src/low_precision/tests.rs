@@ -67,7 +67,7 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
         let count = channels * channels * TAPS;
         let weights: Vec<f64> = values(1).take(count).map(f64::from).collect();
         let weight = |output: usize, input: usize, tap: usize| weights[(output * channels + input) * TAPS + tap];
-        let Int8Weights { weights: packed, steps } = Weights::int8(channels, weight);
+        let (packed, steps) = Weights::int8(channels, weight);
         let whole: Vec<i32> = (0..count)
             .map(|at| (weights[at] / f64::from(steps[at / TAPS / channels])).round_ties_even() as i32)
             .collect();
@@ -104,7 +104,7 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
                 }
                 assert!(expected.contains(&0) && expected.contains(&255), "the bounds are met");
                 for kernels in tables() {
-                    let (mut out, mut found) = (Aligned::zeros(kernels.board_len(grid)), trunk(grid));
+                    let (mut out, mut found) = (Aligned::zeros(grid.quantised_len()), trunk(grid));
                     let skip = add.then_some(&mut found[..]);
                     kernels.convolve(grid, &packed, &words(&inputs), &finish, skip, &mut out);
                     assert!(numbers(&out) == expected, "{} on {grid:?}, {add}", kernels.name);
@@ -124,7 +124,7 @@ fn boards_are_quantised_and_dequantised() {
         board[grid.square(3)] = 1e30;
         let inner = || (0..side * side).flat_map(|square| board[grid.square(square)..][..48].iter().copied());
         for kernels in tables() {
-            let (mut out, mut wide) = (Aligned::zeros(kernels.board_len(grid)), Floats::zeros(grid.inner_len()));
+            let (mut out, mut wide) = (Aligned::zeros(grid.quantised_len()), Floats::zeros(grid.inner_len()));
             // A step of 1/160: what is above 255 of them is cut off.
             kernels.quantise(grid, &board, 160.0, &mut out);
             kernels.dequantise(&out, 1.0 / 160.0, &mut wide);
@@ -254,9 +254,9 @@ fn bf16_is_the_nearest_and_of_two_the_even_one() {
 #[should_panic(expected = "weights of")]
 fn weights_of_another_size_are_refused() {
     let grid = Grid { side: 7, channels: 16 };
-    let Int8Weights { weights, .. } = Weights::int8(32, |_, _, _| 0.0);
+    let (weights, _) = Weights::int8(32, |_, _, _| 0.0);
     for kernels in LowPrecisionKernels::available() {
-        let (board, mut out) = (Aligned::zeros(kernels.board_len(grid)), Aligned::zeros(kernels.board_len(grid)));
+        let (board, mut out) = (Aligned::zeros(grid.quantised_len()), Aligned::zeros(grid.quantised_len()));
         let finish = Epilogue { scale: &[0.0; 16], bias: &[0.0; 16], inverse: 1.0 };
         kernels.convolve(grid, &weights, &board, &finish, None, &mut out);
     }

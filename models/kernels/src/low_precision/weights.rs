@@ -15,15 +15,6 @@ pub struct Weights {
     pub(super) words: usize,
 }
 
-/// Int8 weights and what they stand for.
-#[derive(Debug)]
-pub struct Int8Weights {
-    /// The rounded weights.
-    pub weights: Weights,
-    /// What a weight of 1 stands for, `[channels]`.
-    pub steps: Floats,
-}
-
 impl Weights {
     /// Packs values to words: `value(output, input, tap)` returns one in the lowest bits. There are `channels` outputs
     /// and `channels` inputs, a multiple of [`PANEL`].
@@ -41,8 +32,8 @@ impl Weights {
     }
 
     /// Rounds the weights `weight(output, input, tap)` to whole steps; the largest weight of an output channel is 127
-    /// steps.
-    pub fn int8(channels: usize, weight: impl Fn(usize, usize, usize) -> f64) -> Int8Weights {
+    /// steps. Also returns what a step of each channel stands for.
+    pub fn int8(channels: usize, weight: impl Fn(usize, usize, usize) -> f64) -> (Weights, Floats) {
         let mut steps = Floats::zeros(channels);
         for (output, step) in steps.iter_mut().enumerate() {
             let all = (0..channels).flat_map(|input| (0..TAPS).map(move |tap| (input, tap)));
@@ -54,7 +45,7 @@ impl Weights {
             let whole = (weight(output, input, tap) / f64::from(steps[output])).round_ties_even();
             u32::from((whole.clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT) as i8) as u8)
         });
-        Int8Weights { weights, steps }
+        (weights, steps)
     }
 
     /// Whether these weights connect `channels` inputs to `channels` outputs.
