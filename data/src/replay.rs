@@ -17,9 +17,7 @@ const LONGEST_LINE: usize = 64 << 20;
 #[derive(Deserialize)]
 struct Request {
     rules: RulesText,
-    #[serde(default)]
     fen: Option<String>,
-    #[serde(default)]
     ply_cap: Option<u16>,
     moves: Vec<String>,
 }

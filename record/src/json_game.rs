@@ -11,37 +11,28 @@ use crate::{GameRecord, PlyRecord, Recorded, RecordedGame, RecordedResult, Rules
 /// The fields that make a game, by their names in an export and elsewhere; others are passed over.
 #[derive(Deserialize)]
 struct Fields {
-    #[serde(default)]
     rules: Option<RulesText>,
-    #[serde(default, alias = "start")]
+    #[serde(alias = "start")]
     fen: Option<String>,
-    #[serde(default)]
     ply_cap: Option<u16>,
-    #[serde(default, alias = "id")]
+    #[serde(alias = "id")]
     game: Option<u128>,
-    #[serde(default)]
     seed: Option<u64>,
     #[serde(alias = "Moves")]
     moves: Words,
-    #[serde(default, alias = "BlackSidePlayerName")]
+    #[serde(alias = "BlackSidePlayerName")]
     attackers: Option<String>,
-    #[serde(default, alias = "WhiteSidePlayerName")]
+    #[serde(alias = "WhiteSidePlayerName")]
     defenders: Option<String>,
-    #[serde(default, alias = "WhoWon")]
+    #[serde(alias = "WhoWon")]
     status: Option<String>,
-    #[serde(default)]
     would_have_resigned: Option<Side>,
     #[serde(default)]
     handicap: [f32; 2],
-    #[serde(default)]
     policy: Option<Vec<Vec<(String, f32)>>>,
-    #[serde(default)]
     playouts: Option<Vec<u32>>,
-    #[serde(default)]
     raw: Option<Vec<[f32; 3]>>,
-    #[serde(default)]
     searched: Option<Vec<[f32; 3]>>,
-    #[serde(default)]
     trains: Option<Vec<bool>>,
 }
 

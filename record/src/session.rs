@@ -157,11 +157,6 @@ impl Session {
         self.line.iter().filter_map(|&place| self.tree.node(place).ply.as_ref())
     }
 
-    /// Plies of the line.
-    pub fn line_len(&self) -> usize {
-        self.line.len()
-    }
-
     /// All moves.
     pub fn tree(&self) -> &MoveTree {
         &self.tree
@@ -180,11 +175,6 @@ impl Session {
     /// Whether the place on the board is on the main line.
     pub fn is_main(&self) -> bool {
         self.tree.is_main(self.place())
-    }
-
-    /// Moves in the tree.
-    pub fn tree_len(&self) -> usize {
-        self.tree.len()
     }
 
     /// Whether this move was made here before.

@@ -147,7 +147,8 @@ impl MoveTree {
     }
 
     /// Moves in the tree.
-    pub(crate) fn len(&self) -> usize {
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks whether nothing was played")]
+    pub fn len(&self) -> usize {
         self.nodes.len() - 1
     }
 

@@ -48,19 +48,13 @@ pub(super) struct Question {
 struct QuestionLine {
     id: String,
     rules: RulesText,
-    #[serde(default)]
     fen: Option<String>,
-    #[serde(default)]
     ply_cap: Option<u16>,
     #[serde(default)]
     moves: Vec<String>,
-    #[serde(default)]
     plies: Option<Vec<usize>>,
-    #[serde(default)]
     playouts: Option<u32>,
-    #[serde(default)]
     top: Option<usize>,
-    #[serde(default)]
     every: Option<u32>,
     #[serde(default)]
     occupancy: bool,

@@ -286,10 +286,7 @@ fn columns(params: &ExportParams) -> String {
                     Cell::One => dtype.to_owned(),
                     Cell::Optional => format!("{dtype}, may be null"),
                     Cell::List => format!("list of {dtype}"),
-                    Cell::Fixed(length) => format!("list of {length} {dtype}"),
-                    Cell::PerSquare(1) => format!("list of N x N {dtype}"),
-                    Cell::PerPlace => format!("list of 4(N - 1) x N x N {dtype}"),
-                    Cell::PerSquare(values) => format!("list of {values} x N x N {dtype}"),
+                    cell => format!("list of {} {dtype}", cell.described().join(" x ")),
                 };
                 add_line!(text, "| `{}` | {kind} | {} |", field.name, field.meaning);
             }

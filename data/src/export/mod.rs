@@ -13,7 +13,6 @@ mod schema;
 mod split;
 mod tables;
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -109,10 +108,11 @@ pub fn export_unless(
         filtered += u64::from(!accepted);
         accepted
     });
-    let mut summary = export_text(out, stop, |file| match params.format {
-        Format::Pgn => write_pgn(games, file),
-        _ => write_jsonl(games, file),
-    })?;
+    check_new_file(out)?;
+    let file = unfinished_file(out)?;
+    let mut summary = write_texts(games, BufWriter::new(file.as_file()), params.format)?;
+    check_wanted(out, stop)?;
+    finish_file(file, out)?;
     summary.filtered = filtered;
     Ok(summary)
 }
@@ -125,7 +125,7 @@ pub fn write_jsonl(
     games: impl IntoIterator<Item = impl Into<SourceGame>>,
     out: impl Write,
 ) -> Result<ExportSummary, DataError> {
-    write_texts(games, out, json_text)
+    write_texts(games, out, Format::Jsonl)
 }
 
 /// Writes games as PGN-like text, a blank line between them.
@@ -136,29 +136,27 @@ pub fn write_pgn(
     games: impl IntoIterator<Item = impl Into<SourceGame>>,
     out: impl Write,
 ) -> Result<ExportSummary, DataError> {
-    write_texts(games, out, pgn_text)
+    write_texts(games, out, Format::Pgn)
 }
 
-/// The game as a line of JSON, with the line break.
-fn json_text(game: &SourceGame) -> Result<String, DataError> {
-    Ok(hnefi_record::json_line(&game.record, game.generation)? + "\n")
-}
-
-/// The game as PGN-like text.
-fn pgn_text(game: &SourceGame) -> Result<String, DataError> {
-    Ok(hnefi_record::pgn::text(&game.record, game.generation)?)
+/// The game as PGN-like text, or as a line of JSON with the line break.
+fn text(game: &SourceGame, format: Format) -> Result<String, DataError> {
+    Ok(match format {
+        Format::Pgn => hnefi_record::pgn::text(&game.record, game.generation)?,
+        _ => hnefi_record::json_line(&game.record, game.generation)? + "\n",
+    })
 }
 
 fn write_texts(
     games: impl IntoIterator<Item = impl Into<SourceGame>>,
     mut out: impl Write,
-    text: impl Fn(&SourceGame) -> Result<String, DataError>,
+    format: Format,
 ) -> Result<ExportSummary, DataError> {
     let stream = |source| DataError::Stream { doing: "writing games", source };
     let mut summary = ExportSummary { files: 1, ..ExportSummary::default() };
     for game in games {
         let game = game.into();
-        out.write_all(text(&game)?.as_bytes()).map_err(stream)?;
+        out.write_all(text(&game, format)?.as_bytes()).map_err(stream)?;
         summary.games += 1;
         summary.plies += game.record.plies.len() as u64;
     }
@@ -169,19 +167,6 @@ fn write_texts(
 /// Returns [`DataError::Stopped`] once `stop` is true.
 fn check_wanted(out: &Path, stop: &AtomicBool) -> Result<(), DataError> {
     if stop.load(Ordering::Relaxed) { Err(DataError::Stopped { path: out.to_owned() }) } else { Ok(()) }
-}
-
-fn export_text(
-    out: &Path,
-    stop: &AtomicBool,
-    write: impl FnOnce(&mut BufWriter<&File>) -> Result<ExportSummary, DataError>,
-) -> Result<ExportSummary, DataError> {
-    check_new_file(out)?;
-    let file = unfinished_file(out)?;
-    let summary = write(&mut BufWriter::new(file.as_file()))?;
-    check_wanted(out, stop)?;
-    finish_file(file, out)?;
-    Ok(summary)
 }
 
 fn export_folder(
