@@ -31,6 +31,7 @@ pub use recorded_values::{RecordedValues, contradicts};
 pub use reference::reference_bytes;
 pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hnefi_run::RecordError;
@@ -93,4 +94,13 @@ impl DataError {
     fn write(path: &Path, problem: impl std::fmt::Display) -> DataError {
         DataError::Write { path: path.to_owned(), problem: problem.to_string() }
     }
+}
+
+/// Writes a value as a line of JSON and flushes it, so that a program may alternate requests and answers.
+fn write_line(mut output: impl Write, value: &impl serde::Serialize, doing: &'static str) -> Result<(), DataError> {
+    let written = serde_json::to_writer(&mut output, value)
+        .map_err(std::io::Error::from)
+        .and_then(|()| output.write_all(b"\n"))
+        .and_then(|()| output.flush());
+    written.map_err(|source| DataError::Stream { doing, source })
 }

@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 use hnefi_engine::{Game, Move, Outcome};
 use serde::{Deserialize, Serialize};
 
-use crate::{BoundedLines, DataError};
+use crate::{BoundedLines, DataError, write_line};
 use hnefi_record::RulesText;
 
 /// The longest line in bytes; a game of 10,000 plies with its policies fits.
@@ -17,9 +17,7 @@ const LONGEST_LINE: usize = 64 << 20;
 #[derive(Deserialize)]
 struct Request {
     rules: RulesText,
-    #[serde(default)]
     fen: Option<String>,
-    #[serde(default)]
     ply_cap: Option<u16>,
     moves: Vec<String>,
 }
@@ -75,11 +73,7 @@ pub fn replay(input: impl BufRead, mut output: impl Write) -> Result<ReplaySumma
         };
         summary.games += 1;
         summary.errors += u64::from(answer.error.is_some());
-        let written = serde_json::to_writer(&mut output, &answer)
-            .map_err(std::io::Error::from)
-            .and_then(|()| output.write_all(b"\n"))
-            .and_then(|()| output.flush());
-        written.map_err(|source| DataError::Stream { doing: "answering a replayed game", source })?;
+        write_line(&mut output, &answer, "answering a replayed game")?;
     }
     Ok(summary)
 }
@@ -93,20 +87,12 @@ pub fn replay_line(line: &str) -> ReplayAnswer {
             return ReplayAnswer::refusal(format!("the line is no request: {error}; {shape}"));
         }
     };
-    let rules = request.rules.resolve(request.ply_cap).map_err(|error| error.to_string());
-    let start = rules.and_then(|rules| match &request.fen {
-        None => Ok(Game::new(&rules)),
-        Some(fen) => Game::from_fen(&rules, fen).map_err(|error| error.to_string()),
-    });
-    match start {
-        Ok(game) => play_all(game, &request.moves),
-        Err(problem) => ReplayAnswer::refusal(problem),
-    }
-}
-
-fn play_all(mut game: Game, moves: &[String]) -> ReplayAnswer {
-    let mut plies = Vec::with_capacity(moves.len());
-    for (index, text) in moves.iter().enumerate() {
+    let mut game = match request.rules.game(request.ply_cap, request.fen.as_deref()) {
+        Ok(game) => game,
+        Err(problem) => return ReplayAnswer::refusal(problem),
+    };
+    let mut plies = Vec::with_capacity(request.moves.len());
+    for (index, text) in request.moves.iter().enumerate() {
         match play(&mut game, text) {
             Ok(ply) => plies.push(ply),
             Err(problem) => return ReplayAnswer { plies, error: Some(format!("ply {}: {problem}", index + 1)) },

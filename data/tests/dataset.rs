@@ -14,7 +14,7 @@ use hnefi_data::{
 use hnefi_engine::{BoardSize, NamedRules, Preset, Side, Square, Symmetry};
 use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::GameRecord;
-use npz::{Element, array};
+use npz::{array, lists};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use rand::RngExt;
@@ -66,12 +66,6 @@ fn params(format: Format, board: BoardColumns, policy: PolicyColumns) -> ExportP
     ExportParams { board, policy, ..ExportParams::new(format) }
 }
 
-/// A numpy array row by row, each flattened.
-fn flattened<T: Element + Copy + Into<f64>>(file: &Path, name: &str) -> Vec<Vec<f64>> {
-    let array = array::<T>(file, name);
-    array.rows().map(|row| row.iter().map(|&value| value.into()).collect()).collect()
-}
-
 /// The arrays are checked against the games in `export.rs`, so agreeing with them is agreeing with the games.
 #[test]
 fn parquet_positions_say_what_the_arrays_say() {
@@ -92,21 +86,13 @@ fn parquet_positions_say_what_the_arrays_say() {
                 let prefix = format!("positions-{0}x{0}-", size.side());
                 let rows = rows(&whole(Format::Parquet), &prefix);
                 let file = &files(&whole(Format::Npz), &prefix)[0];
-                let mut arrays: Vec<(&str, Vec<Vec<f64>>)> = vec![(squares, flattened::<u8>(file, squares))];
-                for name in ["globals", "wdl", "raw", "searched", "moves_left"] {
-                    arrays.push((name, flattened::<f32>(file, name)));
-                }
-                for name in ["playouts", "ply"] {
-                    arrays.push((name, flattened::<u32>(file, name)));
-                }
-                arrays.push(("played", flattened::<i32>(file, "played")));
-                let trains = array::<bool>(file, "trains").values;
-                arrays.push(("trains", trains.iter().map(|&trains| vec![f64::from(u8::from(trains))]).collect()));
-                let numbers_of_games = array::<u64>(file, "game").values.into_iter().map(|number| vec![number as f64]);
-                arrays.push(("occupancy", flattened::<u8>(file, "occupancy")));
-                let hashes = array::<u64>(file, "position_hash").values.into_iter().map(|hash| vec![hash as f64]);
-                arrays.push(("position_hash", hashes.collect()));
-                arrays.push(("game", numbers_of_games.collect()));
+                let real = |name| (name, npz::numbers::<f32>(file, name));
+                let mut arrays = ["globals", "wdl", "raw", "searched", "moves_left"].map(real).to_vec();
+                arrays.extend([squares, "occupancy"].map(|name| (name, npz::numbers::<u8>(file, name))));
+                arrays.extend(["playouts", "ply"].map(|name| (name, npz::numbers::<u32>(file, name))));
+                arrays.extend(["position_hash", "game"].map(|name| (name, npz::numbers::<u64>(file, name))));
+                arrays.push(("played", npz::numbers::<i32>(file, "played")));
+                arrays.push(("trains", npz::numbers::<bool>(file, "trains")));
                 let ids = array::<u64>(file, "game_id").values;
                 assert!(ids.iter().zip(&rows).all(|(id, row)| format!("{id:016x}") == text(&row["game_id"])));
                 let generations = array::<i32>(file, "generation").values;
@@ -116,21 +102,16 @@ fn parquet_positions_say_what_the_arrays_say() {
                 }
                 assert!(generations.contains(&-1) && generations.iter().any(|&number| number > 0));
                 if policy == PolicyColumns::Dense {
-                    arrays.push(("policy", flattened::<f32>(file, "policy")));
-                    arrays.push(("legal_mask", flattened::<u8>(file, "legal_mask")));
+                    arrays.push(real("policy"));
+                    arrays.push(("legal_mask", npz::numbers::<u8>(file, "legal_mask")));
                 } else {
-                    let ends: Vec<usize> =
-                        array::<i64>(file, "legal_offset").values.into_iter().map(|end| end as usize).collect();
-                    let legal = flattened::<i32>(file, "legal_index").concat();
-                    arrays.push(("legal", ends.windows(2).map(|ends| legal[ends[0]..ends[1]].to_vec()).collect()));
-                    let offsets: Vec<usize> =
-                        array::<i64>(file, "policy_offset").values.into_iter().map(|offset| offset as usize).collect();
-                    let indices = flattened::<i32>(file, "policy_index").concat();
-                    let weights = flattened::<f32>(file, "policy_weight").concat();
-                    let cut =
-                        |values: &[f64]| offsets.windows(2).map(|ends| values[ends[0]..ends[1]].to_vec()).collect();
-                    arrays.push(("policy_index", cut(&indices)));
-                    arrays.push(("policy_weight", cut(&weights)));
+                    let wide = |list: Vec<i32>| list.into_iter().map(f64::from).collect();
+                    let indices = |offsets, name| lists::<i32>(file, offsets, name).into_iter().map(wide).collect();
+                    arrays.push(("legal", indices("legal_offset", "legal_index")));
+                    arrays.push(("policy_index", indices("policy_offset", "policy_index")));
+                    let weights = lists::<f32>(file, "policy_offset", "policy_weight").into_iter();
+                    let weights = weights.map(|list| list.into_iter().map(f64::from).collect());
+                    arrays.push(("policy_weight", weights.collect()));
                 }
                 for (name, values) in &arrays {
                     assert_eq!(values.len(), rows.len(), "{prefix}{name}");
@@ -441,8 +422,8 @@ fn disjoint_parts_share_no_position_and_lose_none() {
             match format {
                 Format::Npz => {
                     let file = &files(&out.join(name), "positions-7x7")[0];
-                    let sides = flattened::<f32>(file, "globals").into_iter().map(|globals| globals[0] == 1.0);
-                    flattened::<u8>(file, "board").into_iter().zip(sides).collect()
+                    let sides = npz::numbers::<f32>(file, "globals").into_iter().map(|globals| globals[0] == 1.0);
+                    npz::numbers::<u8>(file, "board").into_iter().zip(sides).collect()
                 }
                 _ => rows(&out.join(name), "positions-7x7")
                     .iter()
@@ -533,41 +514,30 @@ fn a_card_warns_of_one_sided_games_and_of_values_that_contradict_the_results() {
 }
 
 #[test]
-fn parts_can_only_be_disjoint_where_there_are_parts_and_positions() {
-    let positions = ExportParams { disjoint: true, ..ExportParams::new(Format::Parquet) };
-    let games = ExportParams {
-        splits: Some("train=1".parse().expect("a split")),
-        disjoint: true,
-        ..ExportParams::new(Format::Jsonl)
-    };
-    for params in [positions, games] {
-        let error = params.check().expect_err("refused").to_string();
-        assert!(error.contains("expected a split of positions"), "{error}");
-    }
-}
-
-#[test]
 fn filters_keep_what_they_say() {
     let games: Vec<SourceGame> = games::mixed_games()
         .into_iter()
         .enumerate()
         .map(|(index, record)| SourceGame { record, generation: (index % 3 > 0).then_some(index as u32) })
         .collect();
-    let kept = |filter: Filter| games.iter().filter(|game| filter.accepts(game)).collect::<Vec<_>>();
     let all = Filter::default();
-    assert_eq!(kept(all.clone()).len(), games.len());
-    let brandubh = kept(Filter { rules: vec![Some(Preset::Brandubh.into())], ..all.clone() });
-    assert!(!brandubh.is_empty() && brandubh.iter().all(|game| game.record.rules.preset() == Some(Preset::Brandubh)));
-    let own = kept(Filter { rules: vec![None], ..all.clone() });
-    assert!(!own.is_empty() && own.iter().all(|game| !NamedRules::from(game.record.rules).is_published()));
-    let late = kept(Filter { generations: "5-9".parse().expect("a range"), ..all.clone() });
-    assert!(
-        !late.is_empty() && late.iter().all(|game| game.generation.is_some_and(|number| (5..=9).contains(&number)))
-    );
-    let long = kept(Filter { plies: "20-".parse().expect("a range"), ..all.clone() });
-    assert!(!long.is_empty() && long.iter().all(|game| game.record.plies.len() >= 20));
-    let draws = kept(Filter { results: vec![GameResult::Draw], ..all.clone() });
-    assert!(!draws.is_empty() && draws.iter().all(|game| game.record.winner().is_none()));
+    type Passes = fn(&SourceGame) -> bool;
+    let cases: [(Filter, Passes); 5] = [
+        (Filter { rules: vec![Some(Preset::Brandubh.into())], ..all.clone() }, |game| {
+            game.record.rules.preset() == Some(Preset::Brandubh)
+        }),
+        (Filter { rules: vec![None], ..all.clone() }, |game| !NamedRules::from(game.record.rules).is_published()),
+        (Filter { generations: "5-9".parse().expect("a range"), ..all.clone() }, |game| {
+            game.generation.is_some_and(|number| (5..=9).contains(&number))
+        }),
+        (Filter { plies: "20-".parse().expect("a range"), ..all.clone() }, |game| game.record.plies.len() >= 20),
+        (Filter { results: vec![GameResult::Draw], ..all.clone() }, |game| game.record.winner().is_none()),
+    ];
+    assert!(games.iter().all(|game| all.accepts(game)));
+    for (filter, passes) in cases {
+        let kept: Vec<_> = games.iter().filter(|game| filter.accepts(game)).collect();
+        assert!(!kept.is_empty() && kept.into_iter().all(passes), "{filter:?}");
+    }
 }
 
 #[test]
@@ -643,17 +613,23 @@ fn texts_are_split_too() {
 
 #[test]
 fn impossible_wishes_are_refused_by_name() {
-    let refused = |params: ExportParams| params.check().expect_err("impossible").to_string();
     let with = ExportParams::new;
-    let positions = ExportParams { rows: Some(TableKind::Positions), ..with(Format::Jsonl) };
-    assert!(refused(positions).contains("jsonl holds games"));
-    assert!(
-        refused(ExportParams { rows: Some(TableKind::Games), ..with(Format::Npz) }).contains("npz holds positions")
-    );
-    let dense = ExportParams { policy: PolicyColumns::Dense, ..with(Format::Pgn) };
-    assert_eq!(refused(dense), "policy \"dense\": a table of games has no policies; expected a table of positions");
+    let splits = Some("train=1".parse().expect("a split"));
     let sample = Filter { sample: 0.0, ..Filter::default() };
-    assert!(refused(ExportParams { filter: sample, ..with(Format::Npz) }).contains("sample \"0\""));
+    for (params, problem) in [
+        (ExportParams { rows: Some(TableKind::Positions), ..with(Format::Jsonl) }, "jsonl holds games"),
+        (ExportParams { rows: Some(TableKind::Games), ..with(Format::Npz) }, "npz holds positions"),
+        (
+            ExportParams { policy: PolicyColumns::Dense, ..with(Format::Pgn) },
+            "policy \"dense\": a table of games has no policies; expected a table of positions",
+        ),
+        (ExportParams { filter: sample, ..with(Format::Npz) }, "sample \"0\""),
+        (ExportParams { disjoint: true, ..with(Format::Parquet) }, "expected a split of positions"),
+        (ExportParams { splits, disjoint: true, ..with(Format::Jsonl) }, "expected a split of positions"),
+    ] {
+        let error = params.check().expect_err("impossible").to_string();
+        assert!(error.contains(problem), "{error}");
+    }
     for (text, problem) in [
         ("train", "\"train\" has no share"),
         ("train=0.5,test=0.4", "the shares sum to 0.9"),

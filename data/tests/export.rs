@@ -10,7 +10,7 @@ use hnefi_data::{DataError, ExportParams, Format, GameId, PolicyColumns, SourceG
 use hnefi_engine::{BoardSize, MoveList, NamedRules, Position, Preset, Reason, Side, Symmetry};
 use hnefi_inference::{Features, GLOBALS, Handicap, PolicyIndex, Wdl};
 use hnefi_run::GameRecord;
-use npz::{Array, array};
+use npz::{Array, array, lists};
 use serde_json::{Value, json};
 
 /// What lies in a folder.
@@ -36,13 +36,14 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
     let planes: Array<u8> = array(file, "planes");
     let globals: Array<f32> = array(file, "globals");
     let [wdl, raw, searched] = ["wdl", "raw", "searched"].map(|name| array::<f32>(file, name));
-    let (offset, moves_left): (Array<i64>, Array<f32>) = (array(file, "policy_offset"), array(file, "moves_left"));
-    let (index, weight): (Array<i32>, Array<f32>) = (array(file, "policy_index"), array(file, "policy_weight"));
+    let moves_left: Array<f32> = array(file, "moves_left");
+    let indices = lists::<i32>(file, "policy_offset", "policy_index");
+    let weights = lists::<f32>(file, "policy_offset", "policy_weight");
     let (played, playouts): (Array<i32>, Array<u32>) = (array(file, "played"), array(file, "playouts"));
     let (trains, number): (Array<bool>, Array<u64>) = (array(file, "trains"), array(file, "game"));
     let (ply, reason): (Array<u32>, Array<u8>) = (array(file, "ply"), array(file, "reason"));
     let (id, generation): (Array<u64>, Array<i32>) = (array(file, "game_id"), array(file, "generation"));
-    let (legal_offset, legal): (Array<i64>, Array<i32>) = (array(file, "legal_offset"), array(file, "legal_index"));
+    let legal = lists::<i32>(file, "legal_offset", "legal_index");
     let (occupancy, hash): (Array<u8>, Array<u64>) = (array(file, "occupancy"), array(file, "position_hash"));
     let last = game.final_position().expect("a sound game");
     let mut moves = MoveList::new();
@@ -54,8 +55,7 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
         let row = first + at;
         position.legal_moves(&mut moves);
         let expected: Vec<i32> = moves.iter().map(|&mv| PolicyIndex::of(mv, size).flat(size) as i32).collect();
-        let entries = legal_offset[row] as usize..legal_offset[row + 1] as usize;
-        assert_eq!(legal.values[entries], expected, "row {row}");
+        assert_eq!(legal[row], expected, "row {row}");
         assert!(expected.contains(&played[row]));
         assert_eq!((format!("{:016x}", id[row]), generation[row]), (GameId::of(game).to_string(), -1));
         let features = Features::of(&position, Handicap::NONE);
@@ -81,12 +81,9 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
         assert_eq!(*raw.row(row), triple(record.raw));
         assert_eq!(*searched.row(row), triple(record.searched));
         assert_eq!(moves_left[row], (game.plies.len() - at) as f32);
-        let entries: Vec<_> = (offset[row] as usize..offset[row + 1] as usize)
-            .map(|entry| (index[entry] as usize, weight[entry]))
-            .collect();
-        let expected: Vec<_> =
-            record.policy.iter().map(|&(mv, weight)| (PolicyIndex::of(mv, size).flat(size), weight)).collect();
-        assert_eq!(entries, expected);
+        let expected: (Vec<_>, Vec<_>) =
+            record.policy.iter().map(|&(mv, weight)| (PolicyIndex::of(mv, size).flat(size) as i32, weight)).unzip();
+        assert_eq!((&indices[row], &weights[row]), (&expected.0, &expected.1));
         assert_eq!(played[row] as usize, PolicyIndex::of(record.mv, size).flat(size));
         assert_eq!((playouts[row], trains[row]), (record.playouts, record.trains));
         assert_eq!((number[row], ply[row]), (game.game, at as u32));
@@ -144,28 +141,23 @@ fn shards_hold_whole_games_and_dense_policies_say_what_sparse_ones_say() {
     assert_eq!(summary.files, shards.len() as u64);
     assert!(shards.len() > 2);
     let whole = files(&sparse.join("train")).remove(0);
-    let offset: Array<i64> = array(&whole, "policy_offset");
-    let (index, weight): (Array<i32>, Array<f32>) = (array(&whole, "policy_index"), array(&whole, "policy_weight"));
-    let (legal_offset, legal_index): (Array<i64>, Array<i32>) =
-        (array(&whole, "legal_offset"), array(&whole, "legal_index"));
+    let indices = lists::<i32>(&whole, "policy_offset", "policy_index");
+    let weights = lists::<f32>(&whole, "policy_offset", "policy_weight");
+    let legal_indices = lists::<i32>(&whole, "legal_offset", "legal_index");
     let mut row = 0;
     for shard in &shards {
         let policy: Array<f32> = array(shard, "policy");
         let legal: Array<u8> = array(shard, "legal_mask");
         assert_eq!(policy.shape, legal.shape);
-        for (position, mask) in legal.rows().enumerate() {
-            let entries = legal_offset[row + position] as usize..legal_offset[row + position + 1] as usize;
-            assert_eq!(mask.iter().map(|&legal| usize::from(legal)).sum::<usize>(), entries.len());
-            assert!(entries.into_iter().all(|entry| mask[legal_index[entry] as usize] == 1));
-        }
         assert_eq!(policy.shape[1..], [24, 7, 7]);
         assert!(policy.shape[0] < 100 + 50, "a shard is full once it has its rows");
-        for flat in policy.rows() {
-            let entries = offset[row] as usize..offset[row + 1] as usize;
-            let sum: f32 = flat.iter().sum();
-            assert!((sum - if entries.is_empty() { 0.0 } else { 1.0 }).abs() < 1e-6);
-            for entry in entries {
-                assert_eq!(flat[index[entry] as usize], weight[entry]);
+        for (flat, mask) in policy.rows().zip(legal.rows()) {
+            assert_eq!(mask.iter().map(|&legal| usize::from(legal)).sum::<usize>(), legal_indices[row].len());
+            assert!(legal_indices[row].iter().all(|&index| mask[index as usize] == 1));
+            let (sum, expected): (f32, f32) = (flat.iter().sum(), if weights[row].is_empty() { 0.0 } else { 1.0 });
+            assert!((sum - expected).abs() < 1e-6);
+            for (&index, &weight) in indices[row].iter().zip(&weights[row]) {
+                assert_eq!(flat[index as usize], weight);
             }
             row += 1;
         }

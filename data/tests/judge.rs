@@ -4,7 +4,7 @@ mod games;
 
 use hnefi_data::{JudgeParams, Judgement, judge};
 use hnefi_engine::{Escape, MoveList, Position, Preset, Rules};
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator, Wdl};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Search, SearchConfig, run_to_end};
 
@@ -33,28 +33,27 @@ fn game(number: u64, mut choose: impl FnMut(&Position, &MoveList) -> usize) -> G
     while position.outcome().is_none() {
         position.legal_moves(&mut moves);
         let mv = moves[choose(&position, &moves)];
-        let third = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
-        game.plies.push(PlyRecord {
-            mv,
-            policy: vec![(mv, 1.0)],
-            playouts: 0,
-            raw: third,
-            searched: third,
-            trains: true,
-        });
+        game.plies.push(PlyRecord { policy: vec![(mv, 1.0)], trains: true, ..PlyRecord::unsearched(mv) });
         position.play_unchecked(mv);
     }
     game.outcome = position.outcome();
     game
 }
 
-fn first_choice(seed: u64) -> impl FnMut(&Position, &MoveList) -> usize {
+/// What a network of hashes says of positions one by one.
+fn asked(seed: u64) -> impl FnMut(&Position, &MoveList) -> (f32, Vec<f32>) {
     let (mut evaluator, mut answers) = (HashEvaluator::new(seed), Evaluations::new());
     move |position, moves| {
-        evaluator
-            .evaluate(&[EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false }], &mut answers)
-            .expect("hashes");
-        let priors = answers.priors(0);
+        let request = EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false };
+        evaluator.evaluate(&[request], &mut answers).expect("hashes");
+        (answers.get(0).wdl.score(), answers.priors(0).to_vec())
+    }
+}
+
+fn first_choice(seed: u64) -> impl FnMut(&Position, &MoveList) -> usize {
+    let mut ask = asked(seed);
+    move |position, moves| {
+        let (_, priors) = ask(position, moves);
         (0..moves.len()).max_by(|&a, &b| priors[a].total_cmp(&priors[b])).expect("a legal move")
     }
 }
@@ -99,20 +98,14 @@ fn a_search_agrees_with_itself() {
 fn calibration_is_the_mean_squared_difference() {
     let games: Vec<_> = (0..12).map(|number| game(number, first_choice(9))).collect();
     let found = judged(&games, 5, &params(None));
-    let (mut evaluator, mut answers, mut moves) = (HashEvaluator::new(5), Evaluations::new(), MoveList::new());
+    let (mut ask, mut moves) = (asked(5), MoveList::new());
     let (mut squares, mut count, mut bins) = (0.0, 0usize, [0usize; 10]);
     for game in &games {
         let mut replay = game.replay().expect("a sound start");
         while let Some(ply) = replay.ply() {
             let position = replay.position();
             position.legal_moves(&mut moves);
-            evaluator
-                .evaluate(
-                    &[EvalRequest { position, moves: &moves, handicap: Handicap::NONE, auxiliary: false }],
-                    &mut answers,
-                )
-                .expect("hashes");
-            let score = f64::from(answers.get(0).wdl.score());
+            let score = f64::from(ask(position, &moves).0);
             let result = match game.winner() {
                 None => 0.5,
                 Some(side) => f64::from(u8::from(side == position.side_to_move())),

@@ -107,7 +107,7 @@ fn play(mut position: Position, input: &[u8]) {
         let mut word = mv.text(size);
         captured.for_each(|square| word.push_str(&format!("x{}", square.name(size))));
         let mut played = Game::from_position(position.clone());
-        assert_eq!(play_word(&mut played, &word), Ok(mv));
+        assert_eq!(play_word(&mut played, &word).map(|ply| ply.mv), Ok(mv));
         assert_eq!(played.position().fen(), after);
         let mirrored = position.transformed(Symmetry::ALL[usize::from(byte) % Symmetry::ALL.len()]);
         assert_eq!(mirrored.count_legal_moves(), moves.len());

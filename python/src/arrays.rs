@@ -1,7 +1,7 @@
 //! The arrays of observations: of an environment, and of any positions.
 
-use hnefi_engine::{BoardSize, Position as Board};
-use hnefi_inference::{Features, GLOBALS, Handicap};
+use hnefi_engine::{Bitboard, BoardSize, Position as Board};
+use hnefi_inference::{Features, GLOBALS, Handicap, PLANES};
 use numpy::ndarray::Dimension;
 use numpy::{Element, PyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -9,36 +9,149 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::arguments::shown;
-use crate::observation::{Form, Packed, Plain};
+use crate::observation::actions;
 use crate::{refused, tuple};
 
 /// Games that a thread takes at once.
 pub const AT_ONCE: usize = 16;
 
-/// A form of observations that the environment returns.
-pub trait Kind: Form {
+/// A form that observations have in memory.
+pub trait Form: Sized + 'static {
     /// The named tuples of `hnefi._tuples`.
     const OBSERVATION: &'static str;
     const STEP: &'static str;
 
+    /// A value of the planes.
+    type Plane: Element;
+    /// A value of the mask.
+    type Mask: Element;
+
+    /// The shape of a game's planes.
+    fn planes(size: BoardSize) -> Vec<usize>;
+
+    /// The length of a game's mask.
+    fn mask(size: BoardSize) -> usize;
+
+    /// Writes a game's planes.
+    fn write_planes(features: &Features, size: BoardSize, planes: &mut [Self::Plane]);
+
+    /// Writes which moves are legal.
+    fn write_mask(position: &Board, mask: &mut [Self::Mask]);
+
     /// Where an environment keeps its arrays of this form.
-    fn kept(kept: &mut AllKept) -> &mut Kept<Self>
-    where
-        Self: Sized;
+    fn kept(kept: &mut AllKept) -> &mut Kept<Self>;
 }
 
-impl Kind for Plain {
+/// Eight squares for every byte of a set, as flags and as numbers.
+const FLAGS: [[bool; 8]; 256] = {
+    let mut table = [[false; 8]; 256];
+    let mut at = 0;
+    while at < 256 * 8 {
+        table[at / 8][at % 8] = (at / 8) & (1 << (at % 8)) != 0;
+        at += 1;
+    }
+    table
+};
+const ONES: [[f32; 8]; 256] = {
+    let mut table = [[0.0; 8]; 256];
+    let mut at = 0;
+    while at < 256 * 8 {
+        table[at / 8][at % 8] = if FLAGS[at / 8][at % 8] { 1.0 } else { 0.0 };
+        at += 1;
+    }
+    table
+};
+
+/// Writes what the table says of every square.
+fn spread<T: Copy>(set: Bitboard, table: &[[T; 8]; 256], values: &mut [T]) {
+    let (eights, rest) = values.as_chunks_mut::<8>();
+    let bytes = |at: usize| set.0[at / 8].to_le_bytes()[at % 8];
+    let count = eights.len();
+    for (at, eight) in eights.iter_mut().enumerate() {
+        let byte = bytes(at);
+        *eight = table[usize::from(byte)];
+    }
+    rest.copy_from_slice(&table[usize::from(bytes(count))][..rest.len()]);
+}
+
+/// A value a square and a value a move: what networks are fed.
+pub struct Plain;
+
+impl Form for Plain {
     const OBSERVATION: &'static str = "Observation";
     const STEP: &'static str = "Step";
+
+    type Plane = f32;
+    type Mask = bool;
+
+    fn planes(size: BoardSize) -> Vec<usize> {
+        vec![PLANES, size.side(), size.side()]
+    }
+
+    fn mask(size: BoardSize) -> usize {
+        actions(size)
+    }
+
+    fn write_planes(features: &Features, size: BoardSize, planes: &mut [f32]) {
+        for (plane, values) in features.planes.iter().zip(planes.chunks_exact_mut(size.squares())) {
+            spread(*plane, &ONES, values);
+        }
+    }
+
+    fn write_mask(position: &Board, mask: &mut [bool]) {
+        let planes = mask.chunks_exact_mut(position.size().squares());
+        position
+            .legal_origins()
+            .into_iter()
+            .flatten()
+            .zip(planes)
+            .for_each(|(origins, flags)| spread(origins, &FLAGS, flags));
+    }
 
     fn kept(kept: &mut AllKept) -> &mut Kept<Plain> {
         &mut kept.plain
     }
 }
 
-impl Kind for Packed {
+/// Eight squares or moves a byte, the first in the lowest bit. A plane begins with a byte of its own.
+pub struct Packed;
+
+impl Form for Packed {
     const OBSERVATION: &'static str = "PackedObservation";
     const STEP: &'static str = "PackedStep";
+
+    type Plane = u8;
+    type Mask = u8;
+
+    fn planes(size: BoardSize) -> Vec<usize> {
+        vec![PLANES, size.squares().div_ceil(8)]
+    }
+
+    fn mask(size: BoardSize) -> usize {
+        // Four directions by N - 1 distances by N squares a side squared: a multiple of 8 for even and odd N.
+        actions(size) / 8
+    }
+
+    fn write_planes(features: &Features, size: BoardSize, planes: &mut [u8]) {
+        let bytes = size.squares().div_ceil(8);
+        for (plane, packed) in features.planes.iter().zip(planes.chunks_exact_mut(bytes)) {
+            packed.fill(0);
+            for square in *plane {
+                packed[square.index() / 8] |= 1 << (square.index() % 8);
+            }
+        }
+    }
+
+    fn write_mask(position: &Board, mask: &mut [u8]) {
+        mask.fill(0);
+        let squares = position.size().squares();
+        for (plane, origins) in position.legal_origins().into_iter().flatten().enumerate() {
+            for square in origins {
+                let bit = plane * squares + square.index();
+                mask[bit / 8] |= 1 << (bit % 8);
+            }
+        }
+    }
 
     fn kept(kept: &mut AllKept) -> &mut Kept<Packed> {
         &mut kept.packed
@@ -103,6 +216,11 @@ impl<F: Form> Arrays<F> {
             && self.players.bind(py).shape() == [count]
     }
 
+    /// The named tuple of them.
+    pub fn named(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        tuple(py, F::OBSERVATION, (self.planes, self.globals, self.masks, self.players))
+    }
+
     fn clone_ref(&self, py: Python<'_>) -> Arrays<F> {
         Arrays {
             planes: self.planes.clone_ref(py),
@@ -154,13 +272,6 @@ impl<F: Form> Arrays<F> {
             });
         });
         Ok(())
-    }
-}
-
-impl<F: Kind> Arrays<F> {
-    /// The named tuple of them.
-    pub fn named(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        tuple(py, F::OBSERVATION, (self.planes, self.globals, self.masks, self.players))
     }
 }
 

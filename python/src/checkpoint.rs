@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hnefi_arena::players::{CheckpointSource, DEFAULT_PLAYOUTS};
+use hnefi_arena::players::CheckpointSource;
 use hnefi_inference::{
     Card, Checkpoint as Saved, Devices, EvalError, EvalRequest, Evaluations, EvaluatorFactory, Handicap, NetworkConfig,
     PrecisionChoice, Wdl, WeightTensor, Weights, pretrained_names,
 };
-use numpy::ndarray::{Array1, Array2};
+use numpy::ndarray::IxDyn;
 use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::arguments::{SEEDS, THREADS, optional};
 use crate::game::position_of;
-use crate::observation::{action_of, actions, legal_moves};
+use crate::observation::{action_of, actions, legal_moves, shaped};
 use crate::position::{Position, check_open, one_size};
 use crate::process::ALL_CORES;
 use crate::vector::positions_of;
@@ -86,9 +86,7 @@ impl Checkpoint {
         }
         let tensors = PyDict::new(py);
         for (name, tensor) in loaded.weights.tensors() {
-            let array =
-                Array1::from(tensor.values.clone()).into_shape_with_order(&tensor.shape[..]).map_err(refused)?;
-            tensors.set_item(name, array.into_pyarray(py))?;
+            tensors.set_item(name, shaped(py, IxDyn(&tensor.shape), tensor.values.clone())?)?;
         }
         Ok(tensors)
     }
@@ -101,9 +99,10 @@ impl Checkpoint {
     fn evaluate<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let positions = positions_of(positions)?;
         let pool = ALL_CORES.get(py)?;
-        let answers = py.detach(|| pool.install(|| self.answers(&positions))).map_err(refused)?;
-        let (values, plies_left, priors) = (answers.values, answers.plies_left, answers.priors);
-        tuple(py, "Evaluation", (values.into_pyarray(py), plies_left.into_pyarray(py), priors.into_pyarray(py)))
+        let [values, plies_left, priors] = py.detach(|| pool.install(|| self.answers(&positions))).map_err(refused)?;
+        let (count, width) = (positions.len(), priors.len() / positions.len());
+        let (values, priors) = (shaped(py, (count, 3), values)?, shaped(py, (count, width), priors)?);
+        tuple(py, "Evaluation", (values, plies_left.into_pyarray(py), priors))
     }
 
     /// Searches a position and returns a `SearchResult`, from the side to move.
@@ -134,7 +133,7 @@ impl Checkpoint {
         }
         let threads = optional(threads, "threads", THREADS)?.unwrap_or(1);
         let noise = optional(noise, "noise", SEEDS)?;
-        let limit = search::Limit::of(playouts, seconds)?;
+        let limit = search::limit(playouts, seconds)?;
         let config = search::config(limit, settings)?;
         search::check_noise(&config, noise)?;
         let report = py.detach(|| {
@@ -159,13 +158,8 @@ impl Checkpoint {
         settings: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let positions = positions_of(positions)?;
-        for (index, position) in positions.iter().enumerate() {
-            check_open(index, &position.0).map_err(refused)?;
-        }
-        let playouts = optional(playouts, "playouts", 1..=u32::MAX)?.unwrap_or(DEFAULT_PLAYOUTS);
-        let noise = optional(noise, "noise", SEEDS)?;
-        let config = search::config(search::Limit::Playouts(playouts), settings)?;
-        search::check_noise(&config, noise)?;
+        check_open(&positions).map_err(refused)?;
+        let (playouts, noise, config) = search::by_playouts(playouts, noise, settings)?;
         let pool = ALL_CORES.get(py)?;
         let reports =
             py.detach(|| search::run_each(&pool, &positions, &config, playouts, noise, || (self.evaluators)()))?;
@@ -239,18 +233,12 @@ fn load(path: &Path, precision: PrecisionChoice) -> Result<Checkpoint, String> {
     Ok(Checkpoint { path: path.to_owned(), source, card: checkpoint.card, precision, evaluators })
 }
 
-/// What the network says of some positions.
-struct Answers {
-    values: Array2<f32>,
-    plies_left: Array1<f32>,
-    priors: Array2<f32>,
-}
-
 impl Checkpoint {
-    fn answers(&self, positions: &[Position]) -> Result<Answers, String> {
+    /// What the network says of some positions: values, plies left and priors.
+    fn answers(&self, positions: &[Position]) -> Result<[Vec<f32>; 3], String> {
         let size = one_size(positions)?.ok_or("no positions: expected at least one")?;
         let count = positions.len();
-        positions.iter().enumerate().try_for_each(|(index, position)| check_open(index, &position.0))?;
+        check_open(positions)?;
         let width = actions(size);
         let (mut values, mut plies_left) = (vec![0.0; 3 * count], vec![0.0; count]);
         let mut priors = vec![0.0; width * count];
@@ -285,7 +273,6 @@ impl Checkpoint {
                 Ok(())
             })
             .map_err(|error| error.to_string())?;
-        let shaped = |values, width| Array2::from_shape_vec((count, width), values).map_err(|error| error.to_string());
-        Ok(Answers { values: shaped(values, 3)?, plies_left: plies_left.into(), priors: shaped(priors, width)? })
+        Ok([values, plies_left, priors])
     }
 }

@@ -1,7 +1,6 @@
 //! Searches that ask a function of Python: many positions' searches advance together, and their leaves go to it at
 //! once.
 
-use hnefi_arena::players::DEFAULT_PLAYOUTS;
 use hnefi_engine::BoardSize;
 use hnefi_inference::{Evaluation, UniformEvaluator, Wdl};
 use hnefi_search::{LeafId, Search, SearchConfig, SearchReport, Selection, rng_for};
@@ -11,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::arguments::{SEEDS, optional, shown};
+use crate::arguments::{optional, shown};
 use crate::game::position_of;
 use crate::observation::{action_of, actions};
 use crate::position::{Position, check_open, one_size};
@@ -98,10 +97,7 @@ impl<'a, 'py> Asked<'a, 'py> {
         if !evaluate.is_callable() {
             return Err(refused(format!("evaluate = {}: expected a function", shown(evaluate))));
         }
-        let playouts = optional(playouts, "playouts", 1..=u32::MAX)?.unwrap_or(DEFAULT_PLAYOUTS);
-        let noise = optional(noise, "noise", SEEDS)?;
-        let config = search::config(search::Limit::Playouts(playouts), settings)?;
-        search::check_noise(&config, noise)?;
+        let (playouts, noise, config) = search::by_playouts(playouts, noise, settings)?;
         let leaves = optional(leaves, "leaves", 1..=4096)?.unwrap_or(1);
         Ok(Asked { evaluate, config, playouts, noise, leaves })
     }
@@ -113,9 +109,7 @@ impl<'a, 'py> Asked<'a, 'py> {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let py = self.evaluate.py();
         let Some(size) = one_size(positions).map_err(refused)? else { return Ok(Vec::new()) };
-        for (index, position) in positions.iter().enumerate() {
-            check_open(index, &position.0).map_err(refused)?;
-        }
+        check_open(positions).map_err(refused)?;
         let begin = |(index, position): (usize, &Position)| {
             let mut search = Search::new(self.config.clone());
             let mut rng = self.noise.map(|seed| rng_for(&seeds(seed, index as u64)));

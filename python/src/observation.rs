@@ -1,9 +1,9 @@
 //! Positions as arrays, and moves as numbers.
 
-use hnefi_engine::{Bitboard, BoardSize, Move, MoveList, Position};
+use hnefi_engine::{BoardSize, Move, MoveList, Position};
 use hnefi_inference::{Features, GLOBALS, Handicap, PLANES, PolicyIndex, policy_planes};
-use numpy::ndarray::{Array1, Array3};
-use numpy::{Element, IntoPyArray, PyArray1, PyArray3};
+use numpy::ndarray::{Array, Array1, Dimension, StrideShape};
+use numpy::{Element, IntoPyArray, PyArray, PyArray1, PyArray3};
 use pyo3::prelude::*;
 
 use crate::arguments::shown;
@@ -54,134 +54,12 @@ pub fn numbers(py: Python<'_>, moves: impl IntoIterator<Item = Move>, size: Boar
     moves.into_iter().map(|mv| action_of(mv, size) as i64).collect::<Array1<i64>>().into_pyarray(py)
 }
 
-/// A form that observations have in memory.
-pub trait Form: 'static {
-    /// A value of the planes.
-    type Plane: Element;
-    /// A value of the mask.
-    type Mask: Element;
-
-    /// The shape of a game's planes.
-    fn planes(size: BoardSize) -> Vec<usize>;
-
-    /// The length of a game's mask.
-    fn mask(size: BoardSize) -> usize;
-
-    /// Writes a game's planes.
-    fn write_planes(features: &Features, size: BoardSize, planes: &mut [Self::Plane]);
-
-    /// Writes which moves are legal.
-    fn write_mask(position: &Position, mask: &mut [Self::Mask]);
-}
-
-/// Eight squares for every byte of a set, as flags and as numbers.
-const FLAGS: [[bool; 8]; 256] = {
-    let mut table = [[false; 8]; 256];
-    let mut at = 0;
-    while at < 256 * 8 {
-        table[at / 8][at % 8] = (at / 8) & (1 << (at % 8)) != 0;
-        at += 1;
-    }
-    table
-};
-const ONES: [[f32; 8]; 256] = {
-    let mut table = [[0.0; 8]; 256];
-    let mut at = 0;
-    while at < 256 * 8 {
-        table[at / 8][at % 8] = if FLAGS[at / 8][at % 8] { 1.0 } else { 0.0 };
-        at += 1;
-    }
-    table
-};
-
-/// Writes what the table says of every square.
-fn spread<T: Copy>(set: Bitboard, table: &[[T; 8]; 256], values: &mut [T]) {
-    let (eights, rest) = values.as_chunks_mut::<8>();
-    let bytes = |at: usize| set.0[at / 8].to_le_bytes()[at % 8];
-    let count = eights.len();
-    for (at, eight) in eights.iter_mut().enumerate() {
-        let byte = bytes(at);
-        *eight = table[usize::from(byte)];
-    }
-    rest.copy_from_slice(&table[usize::from(bytes(count))][..rest.len()]);
-}
-
-/// A value a square and a value a move: what networks are fed.
-pub struct Plain;
-
-impl Form for Plain {
-    type Plane = f32;
-    type Mask = bool;
-
-    fn planes(size: BoardSize) -> Vec<usize> {
-        vec![PLANES, size.side(), size.side()]
-    }
-
-    fn mask(size: BoardSize) -> usize {
-        actions(size)
-    }
-
-    fn write_planes(features: &Features, size: BoardSize, planes: &mut [f32]) {
-        for (plane, values) in features.planes.iter().zip(planes.chunks_exact_mut(size.squares())) {
-            spread(*plane, &ONES, values);
-        }
-    }
-
-    fn write_mask(position: &Position, mask: &mut [bool]) {
-        let planes = mask.chunks_exact_mut(position.size().squares());
-        position
-            .legal_origins()
-            .into_iter()
-            .flatten()
-            .zip(planes)
-            .for_each(|(origins, flags)| spread(origins, &FLAGS, flags));
-    }
-}
-
-/// Eight squares or moves a byte, the first in the lowest bit. A plane begins with a byte of its own.
-pub struct Packed;
-
-impl Form for Packed {
-    type Plane = u8;
-    type Mask = u8;
-
-    fn planes(size: BoardSize) -> Vec<usize> {
-        vec![PLANES, size.squares().div_ceil(8)]
-    }
-
-    fn mask(size: BoardSize) -> usize {
-        // Four directions by N - 1 distances by N squares a side squared: a multiple of 8 for even and odd N.
-        actions(size) / 8
-    }
-
-    fn write_planes(features: &Features, size: BoardSize, planes: &mut [u8]) {
-        let bytes = size.squares().div_ceil(8);
-        for (plane, packed) in features.planes.iter().zip(planes.chunks_exact_mut(bytes)) {
-            packed.fill(0);
-            for square in *plane {
-                packed[square.index() / 8] |= 1 << (square.index() % 8);
-            }
-        }
-    }
-
-    fn write_mask(position: &Position, mask: &mut [u8]) {
-        mask.fill(0);
-        let squares = position.size().squares();
-        for (plane, origins) in position.legal_origins().into_iter().flatten().enumerate() {
-            for square in origins {
-                let bit = plane * squares + square.index();
-                mask[bit / 8] |= 1 << (bit % 8);
-            }
-        }
-    }
-}
-
 /// `[PLANES, N, N]`, made once and handed over.
 pub fn planes<'py>(py: Python<'py>, position: &Position) -> PyResult<Bound<'py, PyArray3<f32>>> {
     let (side, squares) = (position.size().side(), position.size().squares());
     let mut values = vec![0.0; PLANES * squares];
     Features::of(position, Handicap::NONE).write_planes(squares, &mut values);
-    Ok(Array3::from_shape_vec((PLANES, side, side), values).map_err(refused)?.into_pyarray(py))
+    shaped(py, (PLANES, side, side), values)
 }
 
 /// `[GLOBALS]`.
@@ -197,4 +75,13 @@ pub fn mask_of<'py>(py: Python<'py>, moves: &[Move], size: BoardSize) -> Bound<'
         mask[action_of(mv, size)] = true;
     }
     mask.into_pyarray(py)
+}
+
+/// An array of this shape.
+pub fn shaped<T: Element, D: Dimension>(
+    py: Python<'_>,
+    shape: impl Into<StrideShape<D>>,
+    values: Vec<T>,
+) -> PyResult<Bound<'_, PyArray<T, D>>> {
+    Ok(Array::from_shape_vec(shape, values).map_err(refused)?.into_pyarray(py))
 }

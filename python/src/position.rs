@@ -233,12 +233,13 @@ pub fn played(
     Ok((start, game))
 }
 
-/// Refuses the end of a game.
-pub fn check_open(index: usize, position: &engine::Position) -> Result<(), String> {
-    match position.outcome() {
-        None => Ok(()),
-        Some(_) => Err(format!("position {index}: the game is over ({}); expected one that goes on", position.fen())),
-    }
+/// Refuses games that are over.
+pub fn check_open(positions: &[Position]) -> Result<(), String> {
+    let over = |index: &usize| positions[*index].0.outcome().is_some();
+    (0..positions.len()).find(over).map_or(Ok(()), |index| {
+        let fen = positions[index].0.fen();
+        Err(format!("position {index}: the game is over ({fen}); expected one that goes on"))
+    })
 }
 
 /// The board's size of all positions, None where there is none.

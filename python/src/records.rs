@@ -2,18 +2,19 @@
 
 use std::path::PathBuf;
 
-use hnefi_engine::{BoardSize, Ending, Move, Position as Board};
+use hnefi_engine::{BoardSize, Move, Position as Board};
 use hnefi_inference::{Features, GLOBALS, Handicap, PLANES, Wdl};
 use hnefi_run::{GameReader as Reader, GameRecord as Record, PlyRecord, decode_games, encode_games};
-use numpy::ndarray::{Array1, Array2, Array4};
+use numpy::ndarray::Array1;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::{SEEDS, optional, whole};
+use crate::arrays::{Form, Plain};
 use crate::game::Game;
-use crate::observation::{Form, Plain, action_of, actions, move_from, move_of, numbers, texts};
+use crate::observation::{action_of, actions, move_from, move_of, numbers, shaped, texts};
 use crate::refused;
 use crate::rules::{Outcome, Rules, reward, side_of};
 
@@ -101,35 +102,30 @@ impl GameRecord {
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<GameRecord> {
         let played = Game::new(ruleset, fen, moves)?.0;
-        let (rules, size, count) = (*played.rules(), played.rules().size(), played.len());
+        let (rules, size) = (*played.rules(), played.rules().size());
         if policies.is_some() && visits.is_some() {
             return Err(refused("policies and visits: expected one of them"));
         }
         let mut plies: Vec<PlyRecord> = played.moves().map(PlyRecord::unsearched).collect();
-        let with_values = plies.iter_mut().zip(each("values", values, count, chances)?);
-        with_values.for_each(|(ply, wdl)| (ply.searched, ply.playouts) = (wdl, 1));
-        for (ply, wdl) in plies.iter_mut().zip(each("raw", raw, count, chances)?) {
-            ply.raw = wdl;
-        }
-        for (ply, weights) in plies.iter_mut().zip(each("policies", policies, count, |item| weights(item, size))?) {
-            ply.policy = weights;
-        }
-        for (ply, counts) in plies.iter_mut().zip(each("visits", visits, count, |item| weights(item, size))?) {
-            let sum: f32 = counts.iter().map(|&(_, count)| count).sum();
-            ply.playouts = sum as u32;
-            // No entry is left where nothing was visited.
-            ply.policy = counts.into_iter().map(|(mv, count)| (mv, count / sum)).collect();
-        }
-        for (ply, found) in plies
-            .iter_mut()
-            .zip(each("playouts", playouts, count, |item| whole(item, "a ply's playouts", 0..=u32::MAX))?)
-        {
-            ply.playouts = found;
-        }
+        each("values", values, &mut plies, chances, |ply, wdl| (ply.searched, ply.playouts) = (wdl, 1))?;
+        each("raw", raw, &mut plies, chances, |ply, wdl| ply.raw = wdl)?;
+        each("policies", policies, &mut plies, |item| weights(item, size), |ply, weights| ply.policy = weights)?;
+        each(
+            "visits",
+            visits,
+            &mut plies,
+            |item| weights(item, size),
+            |ply, counts| {
+                let sum: f32 = counts.iter().map(|&(_, count)| count).sum();
+                ply.playouts = sum as u32;
+                // No entry is left where nothing was visited.
+                ply.policy = counts.into_iter().map(|(mv, count)| (mv, count / sum)).collect();
+            },
+        )?;
+        let number = |item: &Bound<'_, PyAny>| whole(item, "a ply's playouts", 0..=u32::MAX);
+        each("playouts", playouts, &mut plies, number, |ply, found| ply.playouts = found)?;
         plies.iter_mut().for_each(|ply| ply.trains = !ply.policy.is_empty());
-        for (ply, found) in plies.iter_mut().zip(each("trains", trains, count, |item| item.extract::<bool>())?) {
-            ply.trains = found;
-        }
+        each("trains", trains, &mut plies, |item| item.extract::<bool>(), |ply, found| ply.trains = found)?;
         let record = Record {
             game: optional(game, "game", 0..=u64::MAX)?.unwrap_or(0),
             seed: optional(seed, "seed", SEEDS)?.unwrap_or(0),
@@ -253,25 +249,23 @@ impl GameRecord {
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rows = py.detach(|| rows(&self.0)).map_err(refused)?;
         let (count, size) = (self.0.plies.len(), self.0.rules.size());
-        let wide = |values, width| Array2::from_shape_vec((count, width), values).map_err(refused);
-        let planes = Array4::from_shape_vec((count, PLANES, size.side(), size.side()), rows.planes).map_err(refused)?;
-        let masks = Array2::from_shape_vec((count, actions(size)), rows.masks).map_err(refused)?;
+        let (planes, side) = (rows.planes, size.side());
         let trains: Array1<bool> = self.0.plies.iter().map(|ply| ply.trains).collect();
         let playouts: Array1<u32> = self.0.plies.iter().map(|ply| ply.playouts).collect();
-        let chances = |wdl: fn(&hnefi_run::PlyRecord) -> Wdl| {
+        let chances = |wdl: fn(&PlyRecord) -> Wdl| {
             let flat = self.0.plies.iter().map(wdl).flat_map(|wdl| [wdl.win, wdl.draw, wdl.loss]);
-            wide(flat.collect(), 3)
+            shaped(py, (count, 3), flat.collect())
         };
         let arrays = PyDict::new(py);
-        arrays.set_item("planes", planes.into_pyarray(py))?;
-        arrays.set_item("globals", wide(rows.globals, GLOBALS)?.into_pyarray(py))?;
-        arrays.set_item("masks", masks.into_pyarray(py))?;
+        arrays.set_item("planes", shaped(py, (count, PLANES, side, side), planes)?)?;
+        arrays.set_item("globals", shaped(py, (count, GLOBALS), rows.globals)?)?;
+        arrays.set_item("masks", shaped(py, (count, actions(size)), rows.masks)?)?;
         arrays.set_item("players", rows.players.into_pyarray(py))?;
         arrays.set_item("actions", numbers(py, self.0.plies.iter().map(|ply| ply.mv), size))?;
-        arrays.set_item("policies", wide(rows.policies, actions(size))?.into_pyarray(py))?;
+        arrays.set_item("policies", shaped(py, (count, actions(size)), rows.policies)?)?;
         arrays.set_item("rewards", rows.rewards.into_pyarray(py))?;
-        arrays.set_item("raw", chances(|ply| ply.raw)?.into_pyarray(py))?;
-        arrays.set_item("searched", chances(|ply| ply.searched)?.into_pyarray(py))?;
+        arrays.set_item("raw", chances(|ply| ply.raw)?)?;
+        arrays.set_item("searched", chances(|ply| ply.searched)?)?;
         arrays.set_item("playouts", playouts.into_pyarray(py))?;
         arrays.set_item("trains", trains.into_pyarray(py))?;
         Ok(arrays)
@@ -287,22 +281,25 @@ impl GameRecord {
     }
 }
 
-/// What `read` makes of the entry of each ply; nothing where nothing was given.
+/// Sets what `read` makes of the entry of each ply; nothing where nothing was given.
 fn each<'py, T>(
     name: &str,
     given: Option<&Bound<'py, PyAny>>,
-    count: usize,
+    plies: &mut [PlyRecord],
     read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
-) -> PyResult<Vec<T>> {
-    let Some(given) = given else { return Ok(Vec::new()) };
+    set: impl Fn(&mut PlyRecord, T),
+) -> PyResult<()> {
+    let Some(given) = given else { return Ok(()) };
     let entries = given.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-    if entries.len() != count {
-        return Err(refused(format!("{name}: {} entries; expected one for each of {count} moves", entries.len())));
+    if entries.len() != plies.len() {
+        let (found, count) = (entries.len(), plies.len());
+        return Err(refused(format!("{name}: {found} entries; expected one for each of {count} moves")));
     }
-    let named = |(ply, entry): (usize, &Bound<'py, PyAny>)| {
-        read(entry).map_err(|error| refused(format!("{name}, ply {ply}: {}", error.value(entry.py()))))
-    };
-    entries.iter().enumerate().map(named).collect()
+    for (ply, (played, entry)) in plies.iter_mut().zip(entries).enumerate() {
+        let named = |error: PyErr| refused(format!("{name}, ply {ply}: {}", error.value(entry.py())));
+        set(played, read(&entry).map_err(named)?);
+    }
+    Ok(())
 }
 
 /// Win, draw and loss.
@@ -346,7 +343,7 @@ struct Rows {
 fn rows(record: &Record) -> Result<Rows, String> {
     record.check().map_err(|error| error.to_string())?;
     let (size, mut rows) = (record.rules.size(), Rows::default());
-    let ending = record.resigned.map(Ending::Resigned).or(record.outcome.map(Ending::Board));
+    let ending = record.ending();
     let mut replay = record.replay().map_err(|error| error.to_string())?;
     while let Some(ply) = replay.ply() {
         let position: &Board = replay.position();

@@ -6,12 +6,11 @@ use hnefi_inference::{GLOBALS, PLANES};
 use hnefi_run::GameRecord as Record;
 use hnefi_run::sample::{CONTENTS, Sampler as Drawn, ValueTarget};
 use numpy::IntoPyArray;
-use numpy::ndarray::{Array1, Array2, Array4};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::arguments::{SEEDS, optional, whole};
-use crate::observation::actions;
+use crate::observation::{actions, shaped};
 use crate::records::GameRecord;
 use crate::{refused, tuple};
 
@@ -84,7 +83,7 @@ impl Sampler {
         if self.0.plies() == 0 {
             return Err(refused("no ply of these games trains: expected at least one"));
         }
-        let mut batch = py.detach(|| self.0.batch(step, rows, 1)).map_err(refused)?.remove(0);
+        let batch = py.detach(|| self.0.batch(step, rows, 1)).map_err(refused)?.remove(0);
         let (side, width) = (batch.size.side(), actions(batch.size));
         let (mut masks, mut policies) = (vec![false; rows * width], vec![0.0; rows * width]);
         for (place, &index) in
@@ -93,22 +92,16 @@ impl Sampler {
             let at = place / batch.moves * width + index as usize;
             (masks[at], policies[at]) = (true, batch.policy_target[place]);
         }
-        let table = |values: &mut Vec<f32>, width| Array2::from_shape_vec((rows, width), std::mem::take(values));
-        let boards = |values: &mut Vec<f32>, count| {
-            Array4::from_shape_vec((rows, count, side, side), std::mem::take(values)).map_err(refused)
-        };
-        let column = |values: &mut Vec<f32>| Array1::from(std::mem::take(values)).into_pyarray(py);
-        let masks = Array2::from_shape_vec((rows, width), masks).map_err(refused)?;
         let fields = (
-            boards(&mut batch.planes, PLANES)?.into_pyarray(py),
-            table(&mut batch.globals, GLOBALS).map_err(refused)?.into_pyarray(py),
-            masks.into_pyarray(py),
-            table(&mut policies, width).map_err(refused)?.into_pyarray(py),
-            column(&mut batch.policy_weight),
-            table(&mut batch.value, 3).map_err(refused)?.into_pyarray(py),
-            column(&mut batch.moves_left),
-            boards(&mut batch.occupancy, CONTENTS)?.into_pyarray(py),
-            column(&mut batch.end_weight),
+            shaped(py, (rows, PLANES, side, side), batch.planes)?,
+            shaped(py, (rows, GLOBALS), batch.globals)?,
+            shaped(py, (rows, width), masks)?,
+            shaped(py, (rows, width), policies)?,
+            batch.policy_weight.into_pyarray(py),
+            shaped(py, (rows, 3), batch.value)?,
+            batch.moves_left.into_pyarray(py),
+            shaped(py, (rows, CONTENTS, side, side), batch.occupancy)?,
+            batch.end_weight.into_pyarray(py),
         );
         tuple(py, "Samples", fields)
     }

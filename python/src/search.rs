@@ -7,54 +7,39 @@ use std::time::{Duration, Instant};
 use hnefi_arena::players::DEFAULT_PLAYOUTS;
 use hnefi_engine::Position as Board;
 use hnefi_inference::{Evaluations, Evaluator, Wdl};
-use hnefi_search::{RootKind, Search, SearchConfig, SearchReport, Signal, rng_for, run_to_end, search_on_threads};
+use hnefi_search::{
+    Limit, RootKind, Search, SearchConfig, SearchReport, Signal, rng_for, run_to_end, search_on_threads,
+};
 use numpy::IntoPyArray;
-use numpy::ndarray::Array2;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::arguments::{Scalar, optional};
-use crate::observation::{numbers, texts};
+use crate::arguments::{SEEDS, Scalar, optional};
+use crate::observation::{action_of, numbers, shaped, texts};
 use crate::position::Position;
 use crate::{refused, tuple};
 
 /// How often Ctrl-C is looked for.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long a search goes on.
-#[derive(Clone, Copy)]
-pub enum Limit {
-    /// This many playouts.
-    Playouts(u32),
-    /// This long.
-    Time(Duration),
-}
-
-impl Limit {
-    /// The one limit that was given, or the usual number of playouts.
-    pub fn of(playouts: Option<&Bound<'_, PyAny>>, seconds: Option<f64>) -> PyResult<Limit> {
-        match (optional(playouts, "playouts", 1..=u32::MAX)?, seconds) {
-            (Some(_), Some(_)) => Err(refused("search: playouts and seconds; expected one limit")),
-            (None, None) => Ok(Limit::Playouts(DEFAULT_PLAYOUTS)),
-            (Some(playouts), None) => Ok(Limit::Playouts(playouts)),
-            (None, Some(seconds)) => match Duration::try_from_secs_f64(seconds) {
-                Ok(time) if !time.is_zero() => Ok(Limit::Time(time)),
-                _ => Err(refused(format!("seconds = {seconds}: expected a number above 0"))),
-            },
-        }
+/// The one limit that was given, or the usual number of playouts.
+pub fn limit(playouts: Option<&Bound<'_, PyAny>>, seconds: Option<f64>) -> PyResult<Limit> {
+    match (optional(playouts, "playouts", 1..=u32::MAX)?, seconds) {
+        (Some(_), Some(_)) => Err(refused("search: playouts and seconds; expected one limit")),
+        (playouts, None) => Ok(Limit::Playouts(playouts.unwrap_or(DEFAULT_PLAYOUTS))),
+        (None, Some(seconds)) => match Duration::try_from_secs_f64(seconds) {
+            Ok(time) if !time.is_zero() => Ok(Limit::Time(time)),
+            _ => Err(refused(format!("seconds = {seconds}: expected a number above 0"))),
+        },
     }
 }
 
 /// The search's configuration: Gumbel for playouts, PUCT for time, and the settings on top.
 pub fn config(limit: Limit, settings: Option<&Bound<'_, PyDict>>) -> PyResult<SearchConfig> {
-    let root = match limit {
-        Limit::Playouts(_) => RootKind::Gumbel,
-        Limit::Time(_) => RootKind::Puct,
-    };
-    let mut config = SearchConfig { root, ..SearchConfig::default() };
+    let mut config = SearchConfig { root: limit.usual_root(), ..SearchConfig::default() };
     for (key, value) in settings.into_iter().flatten() {
         let key: String = key.extract()?;
         config = config.with(&key, &Scalar::of(&key, &value)?.to_string()).map_err(refused)?;
@@ -65,6 +50,19 @@ pub fn config(limit: Limit, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Se
         ));
     }
     Ok(config)
+}
+
+/// Playouts, the seed of the noise and the configuration of searches by playouts.
+pub fn by_playouts(
+    playouts: Option<&Bound<'_, PyAny>>,
+    noise: Option<&Bound<'_, PyAny>>,
+    settings: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(u32, Option<u64>, SearchConfig)> {
+    let playouts = optional(playouts, "playouts", 1..=u32::MAX)?.unwrap_or(DEFAULT_PLAYOUTS);
+    let noise = optional(noise, "noise", SEEDS)?;
+    let config = config(Limit::Playouts(playouts), settings)?;
+    check_noise(&config, noise)?;
+    Ok((playouts, noise, config))
 }
 
 /// Refuses a noise that the search would not hear.
@@ -161,23 +159,20 @@ pub fn report<'py>(py: Python<'py>, report: &SearchReport, position: &Board) -> 
     let unknown = Wdl { win: f32::NAN, draw: f32::NAN, loss: f32::NAN };
     let known = report.moves.iter().map(|root| root.wdl.unwrap_or(unknown));
     let values: Vec<f32> = known.flat_map(|wdl| [wdl.win, wdl.draw, wdl.loss]).collect();
-    let values = Array2::from_shape_vec((count, 3), values).map_err(refused)?;
+    let values = shaped(py, (count, 3), values)?;
     let proven = report.proven.map(|proven| {
-        let certain = proven.wdl();
-        let result = if certain == Wdl::WIN {
-            "win"
-        } else if certain == Wdl::LOSS {
-            "loss"
-        } else {
-            "draw"
+        let result = match proven.wdl() {
+            Wdl::WIN => "win",
+            Wdl::LOSS => "loss",
+            _ => "draw",
         };
         (result, proven.plies)
     });
-    let best = crate::observation::action_of(report.best, size);
+    let best = action_of(report.best, size);
     let found = (
         (report.best.text(size), best, chances(report.wdl), chances(report.raw)),
         (texts(moves(), size), numbers(py, moves(), size), visits.into_pyarray(py), priors.into_pyarray(py)),
-        (values.into_pyarray(py), policy.into_pyarray(py), texts(report.pv.iter().copied(), size)),
+        (values, policy.into_pyarray(py), texts(report.pv.iter().copied(), size)),
         (report.playouts, report.evaluations, report.nodes, report.max_depth, proven),
     );
     tuple(py, "SearchResult", flat(py, found)?)

@@ -14,9 +14,9 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::arguments::{SEEDS, THREADS, one_a_game, optional, shown, whole};
-use crate::arrays::{AT_ONCE, AllKept, Arrays, Kind};
+use crate::arrays::{AT_ONCE, AllKept, Arrays, Form, Packed, Plain};
 use crate::game::position_of;
-use crate::observation::{Packed, Plain, action_of, actions, move_of};
+use crate::observation::{action_of, actions, move_of};
 use crate::position::{Position, one_size};
 use crate::process::{ALL_CORES, Pool, Shared};
 use crate::rules::{Rules, reward, rules_of};
@@ -271,7 +271,7 @@ impl VectorEnv {
         self.own.as_ref().unwrap_or(&ALL_CORES).get(py)
     }
 
-    fn seen<'py, F: Kind>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn seen<'py, F: Form>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (size, pool, mut state) = (self.rules.size(), self.pool(py)?, self.state.lock(py)?);
         let State { slots, kept } = &mut *state;
         let arrays = F::kept(kept).next(py, self.count, size, self.copy);
@@ -299,7 +299,7 @@ impl VectorEnv {
     }
 
     /// Plays the moves that these numbers mean, and begins a new game where one ended.
-    fn play<'py, F: Kind>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn play<'py, F: Form>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let given = one_a_game::<i64>(actions, "actions", "iu", "whole numbers")?;
         let given = given.readonly();
         let given = given.as_slice().map_err(refused)?;

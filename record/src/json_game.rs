@@ -6,42 +6,33 @@ use hnefi_inference::{Handicap, Wdl};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{GameRecord, Recorded, RecordedGame, RecordedResult, RulesText, TextError, gives_up};
+use crate::{GameRecord, PlyRecord, Recorded, RecordedGame, RecordedResult, RulesText, TextError, gives_up};
 
 /// The fields that make a game, by their names in an export and elsewhere; others are passed over.
 #[derive(Deserialize)]
 struct Fields {
-    #[serde(default)]
     rules: Option<RulesText>,
-    #[serde(default, alias = "start")]
+    #[serde(alias = "start")]
     fen: Option<String>,
-    #[serde(default)]
     ply_cap: Option<u16>,
-    #[serde(default, alias = "id")]
+    #[serde(alias = "id")]
     game: Option<u128>,
-    #[serde(default)]
     seed: Option<u64>,
     #[serde(alias = "Moves")]
     moves: Words,
-    #[serde(default, alias = "BlackSidePlayerName")]
+    #[serde(alias = "BlackSidePlayerName")]
     attackers: Option<String>,
-    #[serde(default, alias = "WhiteSidePlayerName")]
+    #[serde(alias = "WhiteSidePlayerName")]
     defenders: Option<String>,
-    #[serde(default, alias = "WhoWon")]
+    #[serde(alias = "WhoWon")]
     status: Option<String>,
-    #[serde(default)]
     would_have_resigned: Option<Side>,
     #[serde(default)]
     handicap: [f32; 2],
-    #[serde(default)]
     policy: Option<Vec<Vec<(String, f32)>>>,
-    #[serde(default)]
     playouts: Option<Vec<u32>>,
-    #[serde(default)]
     raw: Option<Vec<[f32; 3]>>,
-    #[serde(default)]
     searched: Option<Vec<[f32; 3]>>,
-    #[serde(default)]
     trains: Option<Vec<bool>>,
 }
 
@@ -69,11 +60,8 @@ pub fn json_value(value: Value, rules: &mut [Rules]) -> Result<Recorded, TextErr
     read(serde_json::from_value(value), rules)
 }
 
-fn bad(problem: String) -> TextError {
-    TextError::BadText { line: 1, problem }
-}
-
 fn read(fields: serde_json::Result<Fields>, rules: &mut [Rules]) -> Result<Recorded, TextError> {
+    let bad = |problem: String| crate::bad(1, problem);
     let mut fields = fields.map_err(|error| {
         bad(format!(r#"no game in JSON: {error}; expected {{"rules": "brandubh", "moves": ["d6c6"]}}"#))
     })?;
@@ -127,31 +115,32 @@ impl Fields {
     fn fill(self, record: &mut GameRecord) -> Result<(), String> {
         let [doublings, blunders] = self.handicap;
         record.handicap = Handicap { doublings, blunders };
-        let (size, count) = (record.rules.size(), record.plies.len());
-        for (ply, policy) in record.plies.iter_mut().zip(each("policy", self.policy, count)?) {
+        let (size, plies) = (record.rules.size(), &mut record.plies);
+        for (ply, policy) in each("policy", self.policy, plies)? {
             let entry =
                 |(mv, weight): (String, f32)| Ok((Move::parse(&mv, size).map_err(|error| error.to_string())?, weight));
             ply.policy = policy.into_iter().map(entry).collect::<Result<_, String>>()?;
         }
         let wdl = |[win, draw, loss]: [f32; 3]| Wdl { win, draw, loss };
-        let plies = &mut record.plies;
-        plies.iter_mut().zip(each("playouts", self.playouts, count)?).for_each(|(ply, found)| ply.playouts = found);
-        plies.iter_mut().zip(each("raw", self.raw, count)?).for_each(|(ply, found)| ply.raw = wdl(found));
-        plies
-            .iter_mut()
-            .zip(each("searched", self.searched, count)?)
-            .for_each(|(ply, found)| ply.searched = wdl(found));
-        plies.iter_mut().zip(each("trains", self.trains, count)?).for_each(|(ply, found)| ply.trains = found);
+        each("playouts", self.playouts, plies)?.for_each(|(ply, found)| ply.playouts = found);
+        each("raw", self.raw, plies)?.for_each(|(ply, found)| ply.raw = wdl(found));
+        each("searched", self.searched, plies)?.for_each(|(ply, found)| ply.searched = wdl(found));
+        each("trains", self.trains, plies)?.for_each(|(ply, found)| ply.trains = found);
         Ok(())
     }
 }
 
-/// A value for each ply, or none at all.
-fn each<T>(name: &str, values: Option<Vec<T>>, count: usize) -> Result<Vec<T>, String> {
+/// The plies, each with its value; nothing where no values are given.
+fn each<'a, T>(
+    name: &str,
+    values: Option<Vec<T>>,
+    plies: &'a mut [PlyRecord],
+) -> Result<impl Iterator<Item = (&'a mut PlyRecord, T)> + use<'a, T>, String> {
+    let count = plies.len();
     match values {
         Some(values) if values.len() != count => {
             Err(format!("{name}: {} entries; expected one for each of {count} moves", values.len()))
         }
-        values => Ok(values.unwrap_or_default()),
+        values => Ok(plies.iter_mut().zip(values.unwrap_or_default())),
     }
 }

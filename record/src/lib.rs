@@ -20,7 +20,6 @@ mod review;
 mod rules_text;
 mod seat;
 mod session;
-mod steps;
 mod tree;
 pub mod words;
 
@@ -29,14 +28,13 @@ pub use json_game::{json_game, json_value};
 pub use json_line::{GameLine, end, json_line};
 pub use lines::BoundedLines;
 pub use pgn::PgnReader;
-pub use record::{GameRecord, PlyRecord, RecordError, Replay, recorded_policy};
+pub use record::{GameRecord, PlyRecord, RecordError, Replay, Step, recorded_policy, walk};
 pub use recorded::{Recorded, RecordedGame, RecordedResult, gives_up, without_passable_ends};
 pub use review::{MoveQuality, REVIEW_PLAYOUTS, Review, Searched, SideReview};
 pub use rules_text::RulesText;
 pub use seat::Seat;
-pub use session::{Chances, MOST_WORDS, MoveTree, NoResignation, Node, NoteError, Place, START, Session, TreeError};
-pub use steps::{Step, walk};
-pub use tree::{GameTree, LONGEST_COMMENT, MOST_NAGS, TreeMove, comment_text};
+pub use session::{Chances, MOST_WORDS, NoResignation, NoteError, Session, TreeError};
+pub use tree::{GameTree, LONGEST_COMMENT, MOST_NAGS, MoveTree, Node, Place, START, TreeMove, comment_text};
 
 /// Why a game could not be written as text or read from it.
 #[derive(Debug, thiserror::Error)]
@@ -68,4 +66,18 @@ pub enum TextError {
         /// What was found and what was expected.
         problem: String,
     },
+}
+
+impl TextError {
+    /// The line of an error, 1 where it has none, and what it says.
+    pub fn in_line(self) -> (usize, String) {
+        match self {
+            TextError::BadText { line, problem } => (line, problem),
+            other => (1, other.to_string()),
+        }
+    }
+}
+
+fn bad(line: usize, problem: impl std::fmt::Display) -> TextError {
+    TextError::BadText { line, problem: problem.to_string() }
 }

@@ -18,19 +18,7 @@
 
 use hnefi_engine::{Position, Rules, RulesRecord, Side};
 
-use crate::{Recorded, RecordedGame, RecordedResult, TextError, gives_up};
-
-/// An error in a game: a line and a sentence.
-type LineError = (usize, String);
-
-/// Reads a game under the one of `rules` under which it is legal that is the most like the game's rules string.
-///
-/// # Errors
-/// When it is no such text, or the game is legal under none of `rules`.
-pub fn read(text: &str, rules: &[Rules]) -> Result<Recorded, TextError> {
-    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
-    read_pieces(&text, rules).map_err(|(line, problem)| TextError::BadText { line, problem })
-}
+use crate::{Recorded, RecordedGame, RecordedResult, TextError, bad, gives_up};
 
 /// Whether the text begins with a tag of such a game.
 pub fn begins(text: &str) -> bool {
@@ -39,13 +27,17 @@ pub fn begins(text: &str) -> bool {
     end > 0 && name[end..].starts_with(':')
 }
 
-fn read_pieces(text: &str, rules: &[Rules]) -> Result<Recorded, LineError> {
-    let pieces = pieces(text)?;
+/// Reads a game under the one of `rules` under which it is legal that is the most like the game's rules string.
+///
+/// # Errors
+/// When it is no such text, or the game is legal under none of `rules`.
+pub fn read(text: &str, rules: &[Rules]) -> Result<Recorded, TextError> {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
     let mut game = RecordedGame { line: 1, ..RecordedGame::default() };
     let mut setup = Setup::default();
     let mut moves: Vec<(String, usize)> = Vec::new();
     let (mut begun, mut in_variation) = (false, false);
-    for piece in pieces {
+    for piece in pieces(&text)? {
         match piece {
             Piece::Bracket(inner, line) if !begun => tag(&inner, line, &mut game, &mut setup)?,
             Piece::Bracket(..) => {}
@@ -74,7 +66,7 @@ fn read_pieces(text: &str, rules: &[Rules]) -> Result<Recorded, LineError> {
         }
     }
     if !begun {
-        return Err((1, "the text holds no numbered moves; expected an OpenTafl game record".to_owned()));
+        return Err(bad(1, "the text holds no numbered moves; expected an OpenTafl game record"));
     }
     game.moves = moves.iter().map(|(word, line)| (word.as_str(), *line)).collect();
     let mut candidates: Vec<(Vec<String>, Rules)> =
@@ -82,20 +74,17 @@ fn read_pieces(text: &str, rules: &[Rules]) -> Result<Recorded, LineError> {
     candidates.sort_by_key(|(differing, _)| differing.len());
     let mut error = None;
     for (differing, rules) in candidates {
-        let start = setup.start(&rules).map_err(|problem| (setup.line.max(1), problem));
-        let read = start.and_then(|start| {
-            game.start = start.map(|fen| (fen, setup.line.max(1)));
-            game.read_by(&mut [rules]).map_err(|error| match error {
-                TextError::BadText { line, problem } => (line, problem),
-                other => (1, other.to_string()),
-            })
+        let line = setup.line.max(1);
+        let read = setup.start(&rules).map_err(|problem| bad(line, problem)).and_then(|start| {
+            game.start = start.map(|fen| (fen, line));
+            game.read_by(&mut [rules])
         });
         match read {
             Ok(recorded) => return Ok(Recorded { differing, ..recorded }),
             Err(found) => error = error.or(Some(found)),
         }
     }
-    Err(error.unwrap_or_else(|| (1, "no ruleset to read the game by".to_owned())))
+    Err(error.unwrap_or_else(|| bad(1, "no ruleset to read the game by")))
 }
 
 /// A token of the text with its line.
@@ -105,7 +94,7 @@ enum Piece {
 }
 
 /// Splits the text into words and brackets, which may span lines and nest.
-fn pieces(text: &str) -> Result<Vec<Piece>, LineError> {
+fn pieces(text: &str) -> Result<Vec<Piece>, TextError> {
     let mut pieces = Vec::new();
     let (mut current, mut depth, mut opened, mut line) = (String::new(), 0usize, 1, 1);
     let flush = |word: &mut String, line: usize, pieces: &mut Vec<Piece>| {
@@ -138,13 +127,13 @@ fn pieces(text: &str) -> Result<Vec<Piece>, LineError> {
         line += usize::from(c == '\n');
     }
     if depth > 0 {
-        return Err((opened, "a bracket is opened and never closed; expected ]".to_owned()));
+        return Err(bad(opened, "a bracket is opened and never closed; expected ]"));
     }
     flush(&mut current, line, &mut pieces);
     Ok(pieces)
 }
 
-fn tag(inner: &str, line: usize, game: &mut RecordedGame<'_>, setup: &mut Setup) -> Result<(), LineError> {
+fn tag(inner: &str, line: usize, game: &mut RecordedGame<'_>, setup: &mut Setup) -> Result<(), TextError> {
     let Some((name, value)) = inner.split_once(':') else { return Ok(()) };
     let value = value.trim();
     match name.trim() {
@@ -156,7 +145,7 @@ fn tag(inner: &str, line: usize, game: &mut RecordedGame<'_>, setup: &mut Setup)
                 "-1" => RecordedResult::Won(Side::Defenders),
                 "0" => RecordedResult::Drawn,
                 "?" => RecordedResult::Open,
-                other => return Err((line, format!("result {other:?}; expected 1, 0, -1 or ?"))),
+                other => return Err(bad(line, format!("result {other:?}; expected 1, 0, -1 or ?"))),
             };
         }
         "rules" => value.split_whitespace().for_each(|word| setup.read(word, line)),

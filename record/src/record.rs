@@ -4,7 +4,7 @@
 //! Training and all other tools read games as records. These types are also the file format (`docs/RECORDS.md`), so a
 //! changed field needs a new format version; the golden file in the tests checks this.
 
-use hnefi_engine::{Ending, Game, Move, Outcome, Position, Rules, Side};
+use hnefi_engine::{Bitboard, Ending, Game, Move, MoveList, Outcome, Position, Rules, Side};
 use hnefi_inference::{Handicap, Wdl};
 use serde::{Deserialize, Serialize};
 
@@ -269,7 +269,7 @@ impl GameRecord {
             return Err(self.inconsistent("handicap".to_string(), problem));
         }
         let mut replay = self.replay()?;
-        let mut legal = hnefi_engine::MoveList::new();
+        let mut legal = MoveList::new();
         while let Some(ply) = self.plies.get(replay.next) {
             replay.position.legal_moves(&mut legal);
             let place = || format!("ply {}", replay.next);
@@ -382,6 +382,33 @@ fn check_ply(ply: &PlyRecord, legal: &[Move]) -> Result<(), String> {
             let Wdl { win, draw, loss } = wdl;
             return Err(format!("{name} value is {win}, {draw}, {loss}; expected chances that sum to 1"));
         }
+    }
+    Ok(())
+}
+
+/// One ply of a recorded game.
+pub struct Step<'a> {
+    /// The position the move was played in.
+    pub before: &'a Position,
+    /// The recorded ply.
+    pub ply: &'a PlyRecord,
+    /// All squares of captured pieces.
+    pub captured: Bitboard,
+}
+
+/// Checks a record and calls `visit` with each step.
+///
+/// # Errors
+/// When the record is inconsistent; then `visit` is not called.
+pub fn walk(game: &GameRecord, mut visit: impl FnMut(Step<'_>)) -> Result<(), RecordError> {
+    game.check()?;
+    let mut position = game.start_position()?;
+    for ply in &game.plies {
+        // Play, undo and play again: a copy of the position would copy the whole history at every ply.
+        let undo = position.play_unchecked(ply.mv);
+        position.undo(undo);
+        visit(Step { before: &position, ply, captured: undo.captured() });
+        position.advance(ply.mv);
     }
     Ok(())
 }

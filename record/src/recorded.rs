@@ -4,7 +4,7 @@ use hnefi_engine::{Encirclement, Ending, Game, IllegalMoveReason, Reason, Repeti
 use hnefi_inference::Handicap;
 
 use crate::pgn::{play_word, result_text};
-use crate::{GameRecord, PlyRecord, TextError};
+use crate::{GameRecord, PlyRecord, TextError, bad};
 
 /// A game as written in a file.
 #[derive(Clone, Debug, Default)]
@@ -159,14 +159,14 @@ impl RecordedGame<'_> {
                 Err(found) => error = error.or(Some(found)),
             }
         }
-        Err(error.unwrap_or_else(|| bad(self.line, "no ruleset to read the game by".to_owned())))
+        Err(error.unwrap_or_else(|| bad(self.line, "no ruleset to read the game by")))
     }
 
     /// The game's start.
     pub(crate) fn begin(&self, rules: Rules) -> Result<Game, TextError> {
         match &self.start {
             None => Ok(Game::new(&rules)),
-            Some((fen, line)) => Game::from_fen(&rules, fen).map_err(|error| bad(*line, error.to_string())),
+            Some((fen, line)) => Game::from_fen(&rules, fen).map_err(|error| bad(*line, error)),
         }
     }
 
@@ -191,9 +191,9 @@ impl RecordedGame<'_> {
         let mut record = self.record(rules);
         record.plies.reserve(self.moves.len());
         for (index, &(word, line)) in self.moves.iter().enumerate() {
-            let mv = play_word(&mut game, word)
+            let ply = play_word(&mut game, word)
                 .map_err(|(problem, ended)| (bad(line, format!("ply {}: {problem}", index + 1)), ended))?;
-            record.plies.push(PlyRecord::unsearched(mv));
+            record.plies.push(PlyRecord::unsearched(ply.mv));
         }
         record.outcome = game.outcome();
         let result = match self.result {
@@ -205,10 +205,6 @@ impl RecordedGame<'_> {
         result.conclude(&mut record).map_err(|(problem, ended)| (bad(self.line, problem), ended))?;
         Ok(record)
     }
-}
-
-fn bad(line: usize, problem: String) -> TextError {
-    TextError::BadText { line, problem }
 }
 
 /// The end by which the rules forbid a move, if it is one.

@@ -1,6 +1,6 @@
 //! Rules in datasets: a name or a rules record, or all options.
 
-use hnefi_engine::{NamedRules, Rules};
+use hnefi_engine::{Game, NamedRules, Rules};
 use hnefi_inference::names::{BadRules, ruleset};
 use serde::{Deserialize, Serialize};
 
@@ -40,5 +40,14 @@ impl RulesText {
         };
         rules.ply_cap = ply_cap.unwrap_or(rules.ply_cap);
         rules.faults().into_iter().next().map_or(Ok(rules), |fault| Err(BadRules(fault)))
+    }
+
+    /// A game under these rules, as of [`RulesText::resolve`], that begins with a FEN or at the rules' start.
+    ///
+    /// # Errors
+    /// When there are no such rules, or the FEN cannot stand under them.
+    pub fn game(&self, ply_cap: Option<u16>, fen: Option<&str>) -> Result<Game, String> {
+        let rules = self.resolve(ply_cap).map_err(|error| error.to_string())?;
+        fen.map_or_else(|| Ok(Game::new(&rules)), |fen| Game::from_fen(&rules, fen).map_err(|error| error.to_string()))
     }
 }

@@ -2,14 +2,12 @@
 //! of screens.
 
 mod edit;
-mod places;
 mod records;
 
 use hnefi_engine::{Bitboard, Ending, FenError, Game, IllegalMove, Move, MoveList, Ply, Position, Rules, Side, Square};
 use hnefi_inference::Wdl;
 
-use crate::{LONGEST_COMMENT, Seat};
-pub use places::{MoveTree, Node, Place, START};
+use crate::{LONGEST_COMMENT, MoveTree, Place, START, Seat};
 pub use records::NoteError;
 
 /// Bytes of all comments of a game together.
@@ -159,11 +157,6 @@ impl Session {
         self.line.iter().filter_map(|&place| self.tree.node(place).ply.as_ref())
     }
 
-    /// Plies of the line.
-    pub fn line_len(&self) -> usize {
-        self.line.len()
-    }
-
     /// All moves.
     pub fn tree(&self) -> &MoveTree {
         &self.tree
@@ -182,11 +175,6 @@ impl Session {
     /// Whether the place on the board is on the main line.
     pub fn is_main(&self) -> bool {
         self.tree.is_main(self.place())
-    }
-
-    /// Moves in the tree.
-    pub fn tree_len(&self) -> usize {
-        self.tree.len()
     }
 
     /// Whether this move was made here before.
@@ -246,7 +234,8 @@ impl Session {
         let place = self.place();
         let ply = *self.game.play(mv)?;
         let goes_on = !self.is_study && !self.is_decided();
-        let next = self.tree.child(place, mv).unwrap_or_else(|| self.add(place, ply));
+        self.tree_stamp += u64::from(self.tree.child(place, mv).is_none());
+        let next = self.tree.child_or_add(place, ply, self.game.ending());
         self.line.truncate(self.game.len() - 1);
         self.line.push(next);
         if goes_on {
@@ -258,11 +247,6 @@ impl Session {
         }
         self.stamp += 1;
         Ok(ply)
-    }
-
-    fn add(&mut self, place: Place, ply: Ply) -> Place {
-        self.tree_stamp += 1;
-        self.tree.add(place, ply, self.game.ending())
     }
 
     /// How the main line ended, wherever the board stands; `None` while the game goes on.

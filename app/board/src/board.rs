@@ -359,7 +359,7 @@ impl Board {
         self.look_back(id, |state| match asked {
             GoRequest::Place(place) => state.game.go_to_place(place).map_err(no_place),
             GoRequest::Ply(ply) => {
-                let plies = state.game.line_len();
+                let plies = state.game.line().len();
                 if ply > plies {
                     return Err(no_place(format!("ply {ply}: the game has {plies}")));
                 }

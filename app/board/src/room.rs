@@ -287,7 +287,7 @@ impl RoomState {
         if self.game.game().len() >= LONGEST {
             return Err(problem!("error.longest", "games of more than {most} plies are not kept here", most = LONGEST));
         }
-        if self.game.tree_len() >= MOST_MOVES && !self.game.knows(mv) {
+        if self.game.tree().len() >= MOST_MOVES && !self.game.knows(mv) {
             return Err(problem!(
                 "error.mostMoves",
                 "games of more than {most} moves with their variations are not kept here",

@@ -71,10 +71,6 @@ fn chances(wdl: Wdl) -> [f32; 3] {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn error(id: Option<&'a str>, error: String) -> Answer<'a> {
-        Answer::Error { id, error }
-    }
-
     /// A position with what its search found, the best moves first; without a search if its game is over, or if it was
     /// cancelled before its turn came.
     pub(super) fn of(
@@ -95,11 +91,6 @@ impl<'a> Answer<'a> {
             reason: outcome.map_or("", |outcome| outcome.reason().as_str()),
             searched: found.map(|found| Searched::of(found, question.top, position)),
         }))
-    }
-
-    /// Whether a position is answered to the end.
-    pub(super) fn is_complete(&self) -> bool {
-        matches!(self, Answer::Position(analysed) if analysed.last)
     }
 }
 

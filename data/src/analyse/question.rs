@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_engine::{Game, Move, Position};
+use hnefi_engine::{Move, Position};
 use hnefi_inference::Handicap;
 use hnefi_record::RulesText;
 use serde::Deserialize;
@@ -48,19 +48,13 @@ pub(super) struct Question {
 struct QuestionLine {
     id: String,
     rules: RulesText,
-    #[serde(default)]
     fen: Option<String>,
-    #[serde(default)]
     ply_cap: Option<u16>,
     #[serde(default)]
     moves: Vec<String>,
-    #[serde(default)]
     plies: Option<Vec<usize>>,
-    #[serde(default)]
     playouts: Option<u32>,
-    #[serde(default)]
     top: Option<usize>,
-    #[serde(default)]
     every: Option<u32>,
     #[serde(default)]
     occupancy: bool,
@@ -99,15 +93,11 @@ impl Question {
         if asked.id.len() > LONGEST_ID {
             return Err(format!("id: {} bytes; expected at most {LONGEST_ID}", asked.id.len()));
         }
-        let rules = asked.rules.resolve(asked.ply_cap).map_err(|error| error.to_string())?;
-        let mut game = match &asked.fen {
-            None => Game::new(&rules),
-            Some(fen) => Game::from_fen(&rules, fen).map_err(|error| error.to_string())?,
-        };
+        let mut game = asked.rules.game(asked.ply_cap, asked.fen.as_deref())?;
         let start = game.position().clone();
         let mut moves = Vec::with_capacity(asked.moves.len());
         for (index, text) in asked.moves.iter().enumerate() {
-            let mv = Move::parse(text, rules.size()).map_err(|error| error.to_string());
+            let mv = Move::parse(text, start.size()).map_err(|error| error.to_string());
             let played = mv.and_then(|mv| game.play(mv).map(|_| mv).map_err(|error| error.to_string()));
             moves.push(played.map_err(|problem| format!("moves: ply {}: {problem}", index + 1))?);
         }

@@ -50,13 +50,15 @@ struct State {
     waiting: BinaryHeap<Task>,
     asked: u64,
     closed: bool,
+    /// Whether nothing more is to be answered.
+    ended: bool,
     /// Questions that are not answered yet, and some that are.
     open: Vec<Weak<Question>>,
 }
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        super::lock(&self.state)
     }
 
     fn wait<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -93,11 +95,14 @@ impl Queue {
     }
 
     /// Some of the first tasks, at most `room`: a thread's share of all that wait. Waits for one if `wait`. `None` once
-    /// the queue is closed and there is nothing to do.
+    /// the queue is closed and there is nothing to do, or at the end.
     pub(super) fn take(&self, room: usize, threads: usize, wait: bool) -> Option<Vec<Task>> {
         let mut state = self.lock();
         while wait && state.waiting.is_empty() && !state.closed {
             state = self.wait(state);
+        }
+        if state.ended {
+            return None;
         }
         let share = state.waiting.len().div_ceil(threads.max(1)).min(room);
         let tasks: Vec<Task> = std::iter::from_fn(|| state.waiting.pop()).take(share).collect();
@@ -112,6 +117,12 @@ impl Queue {
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
+    }
+
+    /// Nothing more is answered, asked or not.
+    pub(super) fn end(&self) {
+        self.lock().ended = true;
+        self.close();
     }
 
     pub(super) fn is_closed(&self) -> bool {

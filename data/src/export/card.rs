@@ -5,14 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use hnefi_inference::ENCODING_VERSION;
 use hnefi_record::RulesText;
+use sha2::{Digest, Sha256};
 
 use super::disjoint::MOST_POSITIONS;
 use super::filter::GameResult;
-use super::parts::Series;
+use super::parts::{Series, WrittenFile};
 use super::schema::{Cell, Field};
 use super::{ExportParams, ExportSummary, Format, SourceGame, TableKind, npz, table};
 use crate::{DataError, RecordedValues, write_new_file};
@@ -54,6 +57,27 @@ pub(super) struct CardFile {
     pub(super) arrow_bytes: u64,
     /// SHA-256 in hexadecimal.
     pub(super) checksum: String,
+}
+
+impl CardFile {
+    /// The card's entry of a file below `root`.
+    pub(super) fn of(split: &str, file: &WrittenFile, root: &Path) -> Result<CardFile, DataError> {
+        let entry = || {
+            let (mut opened, mut hash, mut buffer) = (File::open(&file.path)?, Sha256::new(), vec![0; 1 << 16]);
+            let bytes = opened.metadata()?.len();
+            loop {
+                match opened.read(&mut buffer)? {
+                    0 => break,
+                    count => hash.update(&buffer[..count]),
+                }
+            }
+            let checksum = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+            let name = file.path.strip_prefix(root).unwrap_or(&file.path).display().to_string();
+            let WrittenFile { series, rows, arrow_bytes, .. } = *file;
+            Ok(CardFile { split: split.to_owned(), series, name, rows, bytes, arrow_bytes, checksum })
+        };
+        entry().map_err(|error: std::io::Error| DataError::write(&file.path, error))
+    }
 }
 
 /// Statistics of the games.
@@ -262,10 +286,7 @@ fn columns(params: &ExportParams) -> String {
                     Cell::One => dtype.to_owned(),
                     Cell::Optional => format!("{dtype}, may be null"),
                     Cell::List => format!("list of {dtype}"),
-                    Cell::Fixed(length) => format!("list of {length} {dtype}"),
-                    Cell::PerSquare(1) => format!("list of N x N {dtype}"),
-                    Cell::PerPlace => format!("list of 4(N - 1) x N x N {dtype}"),
-                    Cell::PerSquare(values) => format!("list of {values} x N x N {dtype}"),
+                    cell => format!("list of {} {dtype}", cell.described().join(" x ")),
                 };
                 add_line!(text, "| `{}` | {kind} | {} |", field.name, field.meaning);
             }

@@ -7,8 +7,6 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, FloatType
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedColumnWriter;
 
-use hnefi_inference::policy_planes;
-
 use super::parts::Entry;
 use super::schema::{Cell, Field, Scalar};
 use crate::DataError;
@@ -194,12 +192,8 @@ impl<R: Rows, T: Value> Column for TypedColumn<R, T> {
 
     fn write_npz(&self, file: &mut Arrays, rows: usize, side: usize) -> io::Result<()> {
         let shape = match self.field.cell {
-            Cell::One => vec![rows],
             Cell::Optional | Cell::List => vec![self.values.len()],
-            Cell::Fixed(length) => vec![rows, length],
-            Cell::PerSquare(1) => vec![rows, side, side],
-            Cell::PerSquare(values) => vec![rows, values, side, side],
-            Cell::PerPlace => vec![rows, policy_planes(side), side, side],
+            cell => [vec![rows], cell.shape(side)].concat(),
         };
         if let Some(name) = self.field.offsets() {
             let offsets: Vec<i64> = std::iter::once(0).chain(self.ends.iter().map(|&end| end as i64)).collect();

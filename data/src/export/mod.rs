@@ -1,10 +1,8 @@
 //! Export of games to files, with filters, formats and splits.
 
 mod card;
-mod checksum;
 mod column;
 mod disjoint;
-mod facts;
 mod files;
 mod filter;
 mod npz;
@@ -15,7 +13,6 @@ mod schema;
 mod split;
 mod tables;
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +27,7 @@ use self::card::{CardFile, Census};
 use self::column::AnyTable;
 use self::disjoint::{Disjoint, Overlap};
 use self::files::TableWriter;
-use self::parts::{Entry, PartWriter, TextWriter, WrittenFile};
+use self::parts::{Entry, PartWriter, TextWriter};
 use self::tables::Names;
 use crate::place::{UnfinishedFolder, check_new_file, check_new_folder, finish_file, unfinished_file};
 use crate::{DataError, GameId};
@@ -82,11 +79,11 @@ pub struct ExportSummary {
 /// # Errors
 /// When the format does not support an option, `out` exists (an empty folder may), a game breaks the rules, or a file
 /// cannot be written.
-pub fn export<G>(games: G, params: &ExportParams, out: &Path) -> Result<ExportSummary, DataError>
-where
-    G: IntoIterator,
-    G::Item: Into<SourceGame>,
-{
+pub fn export(
+    games: impl IntoIterator<Item = impl Into<SourceGame>>,
+    params: &ExportParams,
+    out: &Path,
+) -> Result<ExportSummary, DataError> {
     export_unless(games, params, out, &AtomicBool::new(false))
 }
 
@@ -94,16 +91,12 @@ where
 ///
 /// # Errors
 /// As [`export`], and [`DataError::Stopped`].
-pub fn export_unless<G>(
-    games: G,
+pub fn export_unless(
+    games: impl IntoIterator<Item = impl Into<SourceGame>>,
     params: &ExportParams,
     out: &Path,
     stop: &AtomicBool,
-) -> Result<ExportSummary, DataError>
-where
-    G: IntoIterator,
-    G::Item: Into<SourceGame>,
-{
+) -> Result<ExportSummary, DataError> {
     params.check()?;
     let games = games.into_iter().map(Into::into).take_while(|_| !stop.load(Ordering::Relaxed));
     if params.is_folder() {
@@ -115,10 +108,11 @@ where
         filtered += u64::from(!accepted);
         accepted
     });
-    let mut summary = export_text(out, stop, |file| match params.format {
-        Format::Pgn => write_pgn(games, file),
-        _ => write_jsonl(games, file),
-    })?;
+    check_new_file(out)?;
+    let file = unfinished_file(out)?;
+    let mut summary = write_texts(games, BufWriter::new(file.as_file()), params.format)?;
+    check_wanted(out, stop)?;
+    finish_file(file, out)?;
     summary.filtered = filtered;
     Ok(summary)
 }
@@ -127,50 +121,42 @@ where
 ///
 /// # Errors
 /// When a game breaks the rules or the stream fails.
-pub fn write_jsonl<G>(games: G, out: impl Write) -> Result<ExportSummary, DataError>
-where
-    G: IntoIterator,
-    G::Item: Into<SourceGame>,
-{
-    write_texts(games, out, json_text)
+pub fn write_jsonl(
+    games: impl IntoIterator<Item = impl Into<SourceGame>>,
+    out: impl Write,
+) -> Result<ExportSummary, DataError> {
+    write_texts(games, out, Format::Jsonl)
 }
 
 /// Writes games as PGN-like text, a blank line between them.
 ///
 /// # Errors
 /// When a game breaks the rules or the stream fails.
-pub fn write_pgn<G>(games: G, out: impl Write) -> Result<ExportSummary, DataError>
-where
-    G: IntoIterator,
-    G::Item: Into<SourceGame>,
-{
-    write_texts(games, out, pgn_text)
+pub fn write_pgn(
+    games: impl IntoIterator<Item = impl Into<SourceGame>>,
+    out: impl Write,
+) -> Result<ExportSummary, DataError> {
+    write_texts(games, out, Format::Pgn)
 }
 
-/// The game as a line of JSON, with the line break.
-fn json_text(game: &SourceGame) -> Result<String, DataError> {
-    Ok(hnefi_record::json_line(&game.record, game.generation)? + "\n")
+/// The game as PGN-like text, or as a line of JSON with the line break.
+fn text(game: &SourceGame, format: Format) -> Result<String, DataError> {
+    Ok(match format {
+        Format::Pgn => hnefi_record::pgn::text(&game.record, game.generation)?,
+        _ => hnefi_record::json_line(&game.record, game.generation)? + "\n",
+    })
 }
 
-/// The game as PGN-like text.
-fn pgn_text(game: &SourceGame) -> Result<String, DataError> {
-    Ok(hnefi_record::pgn::text(&game.record, game.generation)?)
-}
-
-fn write_texts<G>(
-    games: G,
+fn write_texts(
+    games: impl IntoIterator<Item = impl Into<SourceGame>>,
     mut out: impl Write,
-    text: impl Fn(&SourceGame) -> Result<String, DataError>,
-) -> Result<ExportSummary, DataError>
-where
-    G: IntoIterator,
-    G::Item: Into<SourceGame>,
-{
+    format: Format,
+) -> Result<ExportSummary, DataError> {
     let stream = |source| DataError::Stream { doing: "writing games", source };
     let mut summary = ExportSummary { files: 1, ..ExportSummary::default() };
     for game in games {
         let game = game.into();
-        out.write_all(text(&game)?.as_bytes()).map_err(stream)?;
+        out.write_all(text(&game, format)?.as_bytes()).map_err(stream)?;
         summary.games += 1;
         summary.plies += game.record.plies.len() as u64;
     }
@@ -181,19 +167,6 @@ where
 /// Returns [`DataError::Stopped`] once `stop` is true.
 fn check_wanted(out: &Path, stop: &AtomicBool) -> Result<(), DataError> {
     if stop.load(Ordering::Relaxed) { Err(DataError::Stopped { path: out.to_owned() }) } else { Ok(()) }
-}
-
-fn export_text(
-    out: &Path,
-    stop: &AtomicBool,
-    write: impl FnOnce(&mut BufWriter<&File>) -> Result<ExportSummary, DataError>,
-) -> Result<ExportSummary, DataError> {
-    check_new_file(out)?;
-    let file = unfinished_file(out)?;
-    let summary = write(&mut BufWriter::new(file.as_file()))?;
-    check_wanted(out, stop)?;
-    finish_file(file, out)?;
-    Ok(summary)
 }
 
 fn export_folder(
@@ -302,17 +275,4 @@ fn parts(params: &ExportParams, root: &Path) -> Result<Vec<Part>, DataError> {
         Ok(Part { name: name.to_owned(), games: 0, writer })
     };
     names.into_iter().map(part).collect()
-}
-
-impl CardFile {
-    /// The card's entry of a file below `root`.
-    fn of(split: &str, file: &WrittenFile, root: &Path) -> Result<CardFile, DataError> {
-        let problem = |error: std::io::Error| DataError::write(&file.path, error);
-        let opened = File::open(&file.path).map_err(problem)?;
-        let bytes = opened.metadata().map_err(problem)?.len();
-        let checksum = checksum::checksum(opened).map_err(problem)?;
-        let name = file.path.strip_prefix(root).unwrap_or(&file.path).display().to_string();
-        let WrittenFile { series, rows, arrow_bytes, .. } = *file;
-        Ok(CardFile { split: split.to_owned(), series, name, rows, bytes, arrow_bytes, checksum })
-    }
 }

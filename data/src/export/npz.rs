@@ -16,12 +16,8 @@ pub(super) fn arrays(fields: &[Field]) -> Vec<[String; 4]> {
     let mut arrays = vec![array("encoding", "uint32", "scalar", "version of the network's input")];
     for field in fields {
         let shape = match field.cell {
-            Cell::One => "P".to_owned(),
             Cell::Optional | Cell::List => "K".to_owned(),
-            Cell::Fixed(length) => format!("P, {length}"),
-            Cell::PerSquare(1) => "P, N, N".to_owned(),
-            Cell::PerSquare(values) => format!("P, {values}, N, N"),
-            Cell::PerPlace => "P, 4(N - 1), N, N".to_owned(),
+            cell => [vec!["P".to_owned()], cell.described()].concat().join(", "),
         };
         if let Some(name) = field.offsets() {
             arrays.push(array(&name, "int64", "P + 1", "where a row's values of the next arrays begin and end"));

@@ -193,55 +193,28 @@ impl ExportParams {
     /// # Errors
     /// When it does not; the message names the option and the alternatives.
     pub fn check(&self) -> Result<(), DataError> {
-        let bad = |option, found: &str, problem: String| {
-            Err(DataError::BadOption { option, found: found.to_owned(), problem })
-        };
-        let format = self.format;
-        match (self.table(), format) {
-            (TableKind::Positions, Format::Jsonl | Format::Pgn) => {
-                return bad(
-                    "table",
-                    "positions",
-                    format!("{format} holds games; expected npz or parquet, or no --table"),
-                );
-            }
-            (TableKind::Games, Format::Npz) => {
-                return bad("table", "games", "npz holds positions; expected parquet, jsonl or pgn".to_owned());
-            }
-            _ => {}
-        }
-        if self.table() == TableKind::Games {
-            if self.board == BoardColumns::Compact {
-                return bad(
-                    "board",
-                    "compact",
-                    "a table of games has no boards; expected a table of positions".to_owned(),
-                );
-            }
-            if self.policy == PolicyColumns::Dense {
-                return bad(
-                    "policy",
-                    "dense",
-                    "a table of games has no policies; expected a table of positions".to_owned(),
-                );
-            }
-        }
-        if self.disjoint && (self.splits.is_none() || self.table() == TableKind::Games) {
+        let (format, games) = (self.format, self.table() == TableKind::Games);
+        let sample = self.filter.sample;
+        let (option, found, problem) = if !games && matches!(format, Format::Jsonl | Format::Pgn) {
+            ("table", "positions", format!("{format} holds games; expected npz or parquet, or no --table"))
+        } else if games && format == Format::Npz {
+            ("table", "games", "npz holds positions; expected parquet, jsonl or pgn".to_owned())
+        } else if games && self.board == BoardColumns::Compact {
+            ("board", "compact", "a table of games has no boards; expected a table of positions".to_owned())
+        } else if games && self.policy == PolicyColumns::Dense {
+            ("policy", "dense", "a table of games has no policies; expected a table of positions".to_owned())
+        } else if self.disjoint && (games || self.splits.is_none()) {
             let problem = "only a split has parts, and only a table of positions leaves positions out; expected a split \
                            of positions";
-            return bad("disjoint", "true", problem.to_owned());
-        }
-        if let (Some(rows), false) = (self.shard_rows, self.is_folder()) {
-            let found = rows.to_string();
-            return bad(
-                "shard rows",
-                &found,
-                format!("{format} without a split is one file; expected none, or a split"),
-            );
-        }
-        if !(self.filter.sample > 0.0 && self.filter.sample <= 1.0) {
-            return bad("sample", &self.filter.sample.to_string(), "expected a share above 0, at most 1".to_owned());
-        }
-        Ok(())
+            ("disjoint", "true", problem.to_owned())
+        } else if let (Some(rows), false) = (self.shard_rows, self.is_folder()) {
+            let problem = format!("{format} without a split is one file; expected none, or a split");
+            ("shard rows", &*rows.to_string(), problem)
+        } else if !(sample > 0.0 && sample <= 1.0) {
+            ("sample", &*sample.to_string(), "expected a share above 0, at most 1".to_owned())
+        } else {
+            return Ok(());
+        };
+        Err(DataError::BadOption { option, found: found.to_owned(), problem })
     }
 }

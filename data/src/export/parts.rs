@@ -9,7 +9,7 @@ use hnefi_engine::BoardSize;
 
 use hnefi_record::{GameId, Step, walk};
 
-use super::{Format, SourceGame, json_text, pgn_text};
+use super::{Format, SourceGame, text};
 use crate::DataError;
 
 /// A new text file begins once one has this many bytes.
@@ -112,10 +112,7 @@ impl TextWriter {
 
 impl PartWriter for TextWriter {
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
-        let text = match self.format {
-            Format::Pgn => pgn_text(entry.game)?,
-            _ => json_text(entry.game)?,
-        };
+        let text = text(entry.game, self.format)?;
         if self.file.is_none() {
             let path = self.folder.join(format!("games-{:04}.{}", self.done.len() + 1, self.format));
             let file = File::create_new(&path).map_err(|error| DataError::write(&path, error))?;

@@ -35,14 +35,32 @@ impl Cell {
         matches!(self, Cell::List | Cell::Fixed(_) | Cell::PerSquare(_) | Cell::PerPlace)
     }
 
-    /// The length of the lists on a board of `side` squares a side, if it is fixed.
-    pub(super) const fn length(self, side: usize) -> Option<usize> {
+    /// The sides of the array that a cell of fixed length is, none of others: numbers, the side of the board, and the
+    /// planes of the policy.
+    fn sides<T: Clone>(self, number: fn(usize) -> T, side: T, planes: T) -> Vec<T> {
         match self {
-            Cell::Fixed(length) => Some(length),
-            Cell::PerSquare(values) => Some(values * side * side),
-            Cell::PerPlace => Some(policy_planes(side) * side * side),
-            Cell::One | Cell::Optional | Cell::List => None,
+            Cell::One | Cell::Optional | Cell::List => Vec::new(),
+            Cell::Fixed(length) => vec![number(length)],
+            Cell::PerSquare(1) => vec![side.clone(), side],
+            Cell::PerSquare(values) => vec![number(values), side.clone(), side],
+            Cell::PerPlace => vec![planes, side.clone(), side],
         }
+    }
+
+    /// The sides on a board of `side` squares a side.
+    pub(super) fn shape(self, side: usize) -> Vec<usize> {
+        self.sides(|number| number, side, policy_planes(side))
+    }
+
+    /// The sides as texts, with N for the side of the board.
+    pub(super) fn described(self) -> Vec<String> {
+        self.sides(|number| number.to_string(), "N".to_owned(), "4(N - 1)".to_owned())
+    }
+
+    /// The length of the lists on a board of `side` squares a side, if it is fixed.
+    pub(super) fn length(self, side: usize) -> Option<usize> {
+        let shape = self.shape(side);
+        (!shape.is_empty()).then(|| shape.iter().product())
     }
 }
 

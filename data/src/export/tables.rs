@@ -1,12 +1,11 @@
 //! The columns of the tables. Each is defined once: name, shape, meaning and what a row has in it.
 
-use hnefi_engine::{BoardSize, NamedRules, Position as Board, Reason, Square};
+use hnefi_engine::{BoardSize, MoveList, NamedRules, Position as Board, Reason, Square};
 use hnefi_inference::{Features, GLOBALS, PLANES, PolicyIndex, Wdl, policy_planes};
 use hnefi_record::{GameId, GameLine, RulesText, Step, end};
 use hnefi_run::GameRecord;
 
 use super::column::{RowColumn, Rows, column};
-use super::facts::{contents, legal_indices, triple};
 use super::parts::Entry;
 use super::schema::Cell;
 use super::{BoardColumns, PolicyColumns, SourceGame};
@@ -211,6 +210,32 @@ pub(super) fn positions(
         },
     ]);
     columns
+}
+
+/// Win, draw and loss as a list.
+fn triple(wdl: Wdl) -> [f32; 3] {
+    [wdl.win, wdl.draw, wdl.loss]
+}
+
+/// The legal moves as indices into a flattened policy, in generation order.
+fn legal_indices(position: &Board) -> impl Iterator<Item = usize> + use<> {
+    let size = position.size();
+    let mut moves = MoveList::new();
+    position.legal_moves(&mut moves);
+    (0..moves.len()).map(move |index| PolicyIndex::of(moves[index], size).flat(size))
+}
+
+/// Content of each square: 0 empty, 1 attacker, 2 defender, 3 king.
+fn contents(position: &Board) -> impl Iterator<Item = u8> + use<'_> {
+    let board = position.board();
+    let king = board.king();
+    (0..position.size().squares()).map(Square::new).map(move |square| {
+        if Some(square) == king {
+            3
+        } else {
+            u8::from(board.attackers().contains(square)) + 2 * u8::from(board.defenders().contains(square))
+        }
+    })
 }
 
 const GAME_ID: &str = "identity of the game: same moves, same id; the split follows from it";

@@ -15,7 +15,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use hnefi_engine::{Rules, Side};
 use hnefi_record::{BoundedLines, GameRecord, Recorded, RecordedGame, RecordedResult, Step, gives_up, walk};
 
-use super::{LineError, in_line};
+use super::LineError;
 
 /// An example heading, for messages.
 const HEADING: &str = "game,moves,captures_by_attackers,captures_by_defenders,result";
@@ -179,7 +179,7 @@ impl<R: BufRead> ArchiveReader<R> {
             line,
             ..RecordedGame::default()
         };
-        let found = recorded.read_by(&mut self.rules).map_err(|error| in_game(in_line(error).1))?;
+        let found = recorded.read_by(&mut self.rules).map_err(|error| in_game(error.in_line().1))?;
         check_captures(&words, &found.record, &fields, columns).map_err(in_game)?;
         Ok(found)
     }

@@ -136,18 +136,18 @@ fn recorded(
             let lines = (1..).zip(BoundedLines::new(input, LONGEST_LINE));
             let lines = lines.filter(|(_, line)| !line.as_ref().is_ok_and(|line| line.trim().is_empty()));
             Box::new(lines.map(move |(number, line)| {
-                let read = line.and_then(|line| json_game(&line, &mut rules).map_err(|error| in_line(error).1));
+                let read = line.and_then(|line| json_game(&line, &mut rules).map_err(|error| error.in_line().1));
                 read.map_err(|problem| (number, problem))
             }))
         }
         "pgn" => {
             let mut games = PgnReader::under(input, &rules);
-            Box::new(std::iter::from_fn(move || Some(games.next_recorded()?.map_err(in_line))))
+            Box::new(std::iter::from_fn(move || Some(games.next_recorded()?.map_err(TextError::in_line))))
         }
         whole => {
             let text = whole_text(input).map_err(unreadable)?;
             let read = if whole == "otg" { opentafl::read(&text, &rules) } else { json_game(&text, &mut rules) };
-            Box::new(std::iter::once(read.map_err(in_line)))
+            Box::new(std::iter::once(read.map_err(TextError::in_line)))
         }
     })
 }
@@ -163,12 +163,4 @@ fn whole_text(input: impl BufRead) -> Result<String, String> {
         }
     }
     Ok(text)
-}
-
-/// The line of an error and what it says.
-fn in_line(error: TextError) -> LineError {
-    match error {
-        TextError::BadText { line, problem } => (line, problem),
-        other => (1, other.to_string()),
-    }
 }

@@ -11,7 +11,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::{Map, Value, json};
 
-use super::{LineError, in_line};
+use super::LineError;
 
 /// The most rows of a file: an export begins another file long before.
 const MOST_ROWS: i128 = 1 << 22;
@@ -53,7 +53,7 @@ pub(super) fn games(
         let line = row
             .map_err(|error: ParquetError| error.to_string())
             .and_then(|row| line(row.get_column_iter().map(|(name, field)| (name.clone(), value(field))).collect()));
-        let read = line.and_then(|line| json_value(line, &mut rules).map_err(|error| in_line(error).1));
+        let read = line.and_then(|line| json_value(line, &mut rules).map_err(|error| error.in_line().1));
         read.map_err(|problem| (number, problem))
     }))
 }

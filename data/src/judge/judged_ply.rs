@@ -3,9 +3,10 @@
 use hnefi_engine::{Move, MoveList, Position, Rules, Side};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
-use hnefi_search::{Search, SearchConfig, Selection};
+use hnefi_search::{Search, SearchConfig};
 
 use super::JudgeParams;
+use crate::analyse::next_leaf;
 
 /// Positions per evaluation, and number of concurrent searches.
 const BATCH: usize = 32;
@@ -148,16 +149,7 @@ impl<'a> Judge<'a> {
         loop {
             let mut leaves = Vec::with_capacity(batch.len());
             for (index, search) in searches.iter_mut().enumerate() {
-                loop {
-                    match search.select_leaf() {
-                        Selection::Leaf(leaf) => {
-                            leaves.push((index, leaf));
-                            break;
-                        }
-                        Selection::Settled => {}
-                        Selection::Blocked | Selection::Finished => break,
-                    }
-                }
+                leaves.extend(next_leaf(search).map(|leaf| (index, leaf)));
             }
             if leaves.is_empty() {
                 break;

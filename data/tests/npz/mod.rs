@@ -1,6 +1,8 @@
 //! Arrays of an `.npz` file, by the format that NumPy documents (`numpy.lib.format`). `scripts/check_files.py` has NumPy
 //! itself read such files.
 
+#![allow(dead_code, reason = "not every test has a use for all of it")]
+
 use std::fs::File;
 use std::io::Read;
 use std::ops::Index;
@@ -38,6 +40,8 @@ pub trait Element: Sized {
     const NAME: &str;
 
     fn of(bytes: &[u8]) -> Self;
+
+    fn number(self) -> f64;
 }
 
 macro_rules! elements {
@@ -47,6 +51,10 @@ macro_rules! elements {
 
             fn of(bytes: &[u8]) -> Self {
                 <$kind>::from_le_bytes(bytes.try_into().expect("the size of a number"))
+            }
+
+            fn number(self) -> f64 {
+                self as f64
             }
         }
     )*};
@@ -60,6 +68,10 @@ impl Element for bool {
     fn of(bytes: &[u8]) -> Self {
         assert!(bytes[0] < 2);
         bytes[0] == 1
+    }
+
+    fn number(self) -> f64 {
+        self.into()
     }
 }
 
@@ -80,4 +92,16 @@ pub fn array<T: Element>(file: &Path, name: &str) -> Array<T> {
     let values: Vec<T> = numbers.chunks(size_of::<T>()).map(T::of).collect();
     assert_eq!(shape.iter().product::<usize>(), values.len(), "{name}: {header}");
     Array { shape, values }
+}
+
+/// The numbers of an array row by row, each flattened.
+pub fn numbers<T: Element + Copy>(file: &Path, name: &str) -> Vec<Vec<f64>> {
+    array::<T>(file, name).rows().map(|row| row.iter().map(|&value| value.number()).collect()).collect()
+}
+
+/// The list of each row, by the array that says where they begin.
+pub fn lists<T: Element + Copy>(file: &Path, offsets: &str, name: &str) -> Vec<Vec<T>> {
+    let values = array::<T>(file, name).values;
+    let ends = array::<i64>(file, offsets).values;
+    ends.windows(2).map(|ends| values[ends[0] as usize..ends[1] as usize].to_vec()).collect()
 }

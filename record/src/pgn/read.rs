@@ -2,13 +2,13 @@
 
 use std::io::BufRead;
 
-use hnefi_engine::{Bitboard, BoardSize, Game, Move, Outcome, Reason, Rules, Side, Square};
+use hnefi_engine::{Bitboard, BoardSize, Game, Move, Outcome, Ply, Reason, Rules, Side, Square};
 
 use super::tokens::{RawGame, RawGames, Token, is_result};
 use crate::recorded::{RecordedGame, end_before, gives_up, played_on};
 use crate::{
-    GameRecord, GameTree, LONGEST_COMMENT, MOST_NAGS, PlyRecord, Recorded, RecordedResult, RulesText, TextError,
-    TreeMove, comment_text,
+    GameRecord, GameTree, LONGEST_COMMENT, MOST_NAGS, MoveTree, Node, Place, PlyRecord, Recorded, RecordedResult,
+    RulesText, START, TextError, bad, comment_text,
 };
 
 /// Reads a PGN-like text game by game, as an iterator. A game with an error is reported with its line and the next one
@@ -165,116 +165,89 @@ fn tree(raw: &RawGame, rules: Rules) -> Result<GameTree, (TextError, Option<Reas
             _ => reading.take(token).map_err(|(problem, ended)| (bad(*line, problem), ended))?,
         }
     }
-    let (main, outcome, comment, moves) = reading.finish();
-    record.plies = main.into_iter().map(PlyRecord::unsearched).collect();
-    record.outcome = outcome;
+    // The last move read is the main line's: all variations have ended.
+    let Reading { game, tree, .. } = reading;
+    record.plies = game.moves().map(PlyRecord::unsearched).collect();
+    record.outcome = game.outcome();
     let (result, line) = ending(raw, ended).map_err(refused)?;
     result.conclude(&mut record).map_err(|(problem, ended)| (bad(line, problem), ended))?;
-    agree_on_reason(raw, outcome).map_err(refused)?;
-    Ok(GameTree { record, comment, moves })
+    agree_on_reason(raw, record.outcome).map_err(refused)?;
+    Ok(GameTree { record, comment: tree.node(START).comment.clone(), moves: tree.moves() })
 }
 
-/// A game with variations as it is read: moves in the order of the text.
+/// A game with variations as it is read.
 struct Reading {
     game: Game,
-    comment: String,
-    moves: Vec<TreeMove>,
-    /// What follows the start, and at 1 more what follows each move.
-    following: Vec<Vec<usize>>,
-    at: Option<usize>,
+    tree: MoveTree,
+    at: Place,
     /// The moves whose variations are being read.
-    branches: Vec<usize>,
+    branches: Vec<Place>,
     /// What was said at the beginning of a variation, before its first move.
     said: Option<String>,
 }
 
 impl Reading {
     fn new(game: Game) -> Reading {
-        let (moves, branches) = (Vec::new(), Vec::new());
-        Reading { game, comment: String::new(), moves, following: vec![Vec::new()], at: None, branches, said: None }
+        Reading { game, tree: MoveTree::new(), at: START, branches: Vec::new(), said: None }
     }
 
     fn take(&mut self, token: &Token) -> Result<(), (String, Option<Reason>)> {
+        let marked = self.said.is_none() && self.at != START;
         match token {
             Token::Word(word) => {
                 let ply = self.game.len() + 1;
                 self.play(word).map_err(|(problem, ended)| (format!("ply {ply}: {problem}"), ended))
             }
             Token::Comment(text) => {
-                let comment = match (&mut self.said, self.at) {
-                    (Some(said), _) => said,
-                    (None, None) => &mut self.comment,
-                    (None, Some(at)) => &mut self.moves[at].comment,
-                };
+                let comment = self.said.as_mut().unwrap_or_else(|| &mut self.tree.node_mut(self.at).comment);
                 add(comment, text).map_err(|problem| (problem, None))
             }
             Token::Nag(nag) => {
-                let marked = self.at.filter(|_| self.said.is_none()).map(|at| &mut self.moves[at].nags);
-                if let Some(nags) = marked.filter(|nags| nags.len() < MOST_NAGS && !nags.contains(nag)) {
+                let nags = &mut self.tree.node_mut(self.at).nags;
+                if marked && nags.len() < MOST_NAGS && !nags.contains(nag) {
                     nags.push(*nag);
                 }
                 Ok(())
             }
+            Token::Open if !marked => {
+                Err(("a variation before a move; expected the move that it is an alternative to".to_owned(), None))
+            }
             Token::Open => {
-                let branch = self.at.filter(|_| self.said.is_none());
-                let branch = branch.ok_or_else(|| {
-                    ("a variation before a move; expected the move that it is an alternative to".to_owned(), None)
-                })?;
-                self.branches.push(branch);
-                self.at = self.moves[branch].after;
-                self.game.undo();
+                self.branches.push(self.at);
+                self.back();
                 self.said = Some(String::new());
                 Ok(())
             }
             Token::Close => {
                 let Some(branch) = self.branches.pop() else { return Ok(()) };
-                while self.at != self.moves[branch].after {
-                    self.at = self.at.and_then(|at| self.moves[at].after);
-                    self.game.undo();
+                let &Node { parent, ply, .. } = self.tree.node(branch);
+                while self.at != parent {
+                    self.back();
                 }
-                self.game.play(self.moves[branch].mv).map_err(|illegal| (illegal.to_string(), None))?;
-                self.at = Some(branch);
-                self.said = None;
+                if let Some(ply) = ply {
+                    self.game.play(ply.mv).map_err(|illegal| (illegal.to_string(), None))?;
+                }
+                (self.at, self.said) = (branch, None);
                 Ok(())
             }
         }
     }
 
-    fn play(&mut self, word: &str) -> Result<(), (String, Option<Reason>)> {
-        let mv = play_word(&mut self.game, word)?;
-        let place = self.at.map_or(0, |at| at + 1);
-        let known = self.following[place].iter().copied().find(|&index| self.moves[index].mv == mv);
-        let index = known.unwrap_or_else(|| {
-            self.moves.push(TreeMove::new(self.at, mv));
-            self.following.push(Vec::new());
-            self.following[place].push(self.moves.len() - 1);
-            self.moves.len() - 1
-        });
-        if self.branches.is_empty() {
-            // A variation may have gone on from the game's own move before the game did.
-            let followers = &mut self.following[place];
-            followers.sort_by_key(|&follower| follower != index);
-        }
-        self.at = Some(index);
-        let said = self.said.take().unwrap_or_default();
-        add(&mut self.moves[index].comment, &said).map_err(|problem| (problem, None))
+    /// Takes the last move back.
+    fn back(&mut self) {
+        self.at = self.tree.node(self.at).parent;
+        self.game.undo();
     }
 
-    /// The main line, how it ended on the board, and all moves in the order of a [`GameTree`].
-    fn finish(self) -> (Vec<Move>, Option<Outcome>, String, Vec<TreeMove>) {
-        // The last move read is the main line's: all variations have ended.
-        let main = self.game.moves().collect();
-        let mut moves = Vec::with_capacity(self.moves.len());
-        let mut rest: Vec<(usize, Option<usize>)> = Vec::new();
-        let queue = |rest: &mut Vec<_>, place: usize, after| {
-            rest.extend(self.following[place].iter().rev().map(|&index| (index, after)));
-        };
-        queue(&mut rest, 0, None);
-        while let Some((index, after)) = rest.pop() {
-            moves.push(TreeMove { after, ..self.moves[index].clone() });
-            queue(&mut rest, index + 1, Some(moves.len() - 1));
+    fn play(&mut self, word: &str) -> Result<(), (String, Option<Reason>)> {
+        let ply = play_word(&mut self.game, word)?;
+        self.at = self.tree.child_or_add(self.at, ply, self.game.ending());
+        if self.branches.is_empty() {
+            // A variation may have gone on from the game's own move before the game did.
+            self.tree.prefer(self.at);
         }
-        (main, self.game.outcome(), self.comment, moves)
+        let said = self.said.take().unwrap_or_default();
+        add(&mut self.tree.node_mut(self.at).comment, &said).map_err(|problem| (problem, None))
     }
 }
 
@@ -304,13 +277,13 @@ fn agree_on_reason(raw: &RawGame, outcome: Option<Outcome>) -> Result<(), TextEr
 /// # Errors
 /// When the word is no legal move or names other captures than it makes; the message says so, and beside it stands what
 /// forbids a move that the board allows.
-pub fn play_word(game: &mut Game, word: &str) -> Result<Move, (String, Option<Reason>)> {
+pub fn play_word(game: &mut Game, word: &str) -> Result<Ply, (String, Option<Reason>)> {
     let size = game.rules().size();
     let (mv, named) = Move::parse_with_captures(word, size).map_err(|error| (error.to_string(), None))?;
     let king = game.position().board().king();
-    let played = game.play(mv).map_err(|error| (error.to_string(), end_before(error.reason)))?;
+    let played = *game.play(mv).map_err(|error| (error.to_string(), end_before(error.reason)))?;
     agree_on_captures(word, named, played.captured, king, size).map_err(|problem| (problem, None))?;
-    Ok(mv)
+    Ok(played)
 }
 
 fn agree_on_captures(
@@ -362,8 +335,4 @@ fn side_tag(raw: &RawGame, name: &str) -> Result<Option<Side>, TextError> {
         Some(side) => Ok(Some(side)),
         None => Err(bad(line, format!("tag {name} is {value:?}; expected attackers or defenders"))),
     }
-}
-
-fn bad(line: usize, problem: impl std::fmt::Display) -> TextError {
-    TextError::BadText { line, problem: problem.to_string() }
 }

@@ -16,6 +16,8 @@ const LONGEST_LINE: usize = 1 << 20;
 /// Variations within variations: as many as a game of a thousand plies can have.
 const MOST_NESTED: usize = 1 << 10;
 
+const UNENDED: &str = "the comment that begins here has no end; expected }";
+
 /// A part of the move text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
@@ -123,7 +125,7 @@ impl<R: BufRead> RawGames<R> {
             if after_blank && self.text.starts_with('[') && self.is_tag() {
                 let began = *began;
                 game.comment = None;
-                game.bad(began, "the comment that begins here has no end; expected }".to_owned());
+                game.bad(began, UNENDED.to_owned());
                 game.ended = true;
             } else if self.notes {
                 comment.push(' ');
@@ -390,11 +392,11 @@ impl Reading {
     }
 
     fn finish(mut self) -> Result<Option<RawGame>, TextError> {
-        if let Some((_, began)) = self.comment {
-            self.problem.get_or_insert((began, "the comment that begins here has no end; expected }".to_owned()));
+        if let Some(&(_, began)) = self.comment.as_ref() {
+            self.bad(began, UNENDED.to_owned());
         }
         if let Some(&began) = self.open.last() {
-            self.problem.get_or_insert((began, "the variation that begins here has no end; expected )".to_owned()));
+            self.bad(began, "the variation that begins here has no end; expected )".to_owned());
         }
         match self.problem {
             Some((line, problem)) => Err(TextError::BadText { line, problem }),

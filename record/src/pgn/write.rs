@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use hnefi_engine::{Bitboard, Side};
+use hnefi_engine::{Rules, Side};
 
 use super::result_text;
 use crate::json_line::end;
-use crate::tree::{captures, line};
-use crate::{GameId, GameRecord, GameTree, RulesText, TextError, TreeMove, comment_text};
+use crate::tree::line;
+use crate::{GameId, GameRecord, GameTree, MoveTree, Node, Place, RulesText, START, TextError, TreeMove};
 
 /// Longest line of moves, in columns.
 const WIDTH: usize = 100;
@@ -34,7 +34,7 @@ fn written(game: &GameRecord, generation: Option<u32>, comment: &str, moves: &[T
     let mut out = tags(game, generation)?;
     out.push('\n');
     let mut column = 0;
-    for word in words(game, comment, moves)? {
+    for word in words(game, &MoveTree::of(game, comment, moves)?)? {
         let width = word.chars().count();
         if column > 0 && column + 1 + width > WIDTH {
             out.push('\n');
@@ -90,24 +90,20 @@ fn tags(game: &GameRecord, generation: Option<u32>) -> Result<String, TextError>
     Ok(out)
 }
 
-/// What is still to be written.
+/// What is still to be written, by its place and the plies before its move.
 enum Rest {
     /// A variation that begins with this move, behind a parenthesis.
-    Variation(usize),
-    /// What follows a place in the game, 0 for the start and 1 more than a move's place.
-    Following(usize),
+    Variation(Place, usize),
+    /// What follows a place.
+    Following(Place, usize),
     /// The end of a variation.
     Close,
 }
 
 /// The move text under way.
 struct Words<'a> {
-    game: &'a GameRecord,
-    moves: &'a [TreeMove],
-    captured: Vec<Bitboard>,
-    /// Plies before each move.
-    depths: Vec<usize>,
-    first: Side,
+    rules: &'a Rules,
+    tree: &'a MoveTree,
     words: Vec<String>,
     /// Whether a defenders' move needs its number, because none of the attackers stands right before it.
     interrupted: bool,
@@ -115,33 +111,26 @@ struct Words<'a> {
 
 /// Move numbers, moves, variations and the result. A game that begins with a defenders' move begins with `1...`, as in
 /// chess.
-fn words(game: &GameRecord, comment: &str, moves: &[TreeMove]) -> Result<Vec<String>, TextError> {
-    let captured = captures(game, moves)?;
-    let first = game.start_position()?.side_to_move();
-    let mut depths: Vec<usize> = Vec::with_capacity(moves.len());
-    // What follows the start, and at 1 more what follows each move.
-    let mut following: Vec<Vec<usize>> = vec![Vec::new(); moves.len() + 1];
-    for (index, mv) in moves.iter().enumerate() {
-        depths.push(mv.after.map_or(0, |after| depths[after] + 1));
-        following[mv.after.map_or(0, |after| after + 1)].push(index);
-    }
-    let words = Vec::with_capacity(moves.len() * 3 / 2 + 1);
-    let mut out = Words { game, moves, captured, depths, first, words, interrupted: true };
-    out.say(comment);
-    let mut rest = vec![Rest::Following(0)];
+fn words(game: &GameRecord, tree: &MoveTree) -> Result<Vec<String>, TextError> {
+    let words = Vec::with_capacity(game.plies.len() * 3 / 2 + 1);
+    let mut out = Words { rules: &game.rules, tree, words, interrupted: true };
+    out.say(&tree.node(START).comment);
+    let defenders_first = game.start_position()?.side_to_move() == Side::Defenders;
+    let mut rest = vec![Rest::Following(START, usize::from(defenders_first))];
     while let Some(next) = rest.pop() {
         match next {
-            Rest::Following(place) => {
-                let Some((&main, variations)) = following[place].split_first() else { continue };
-                out.put(main, "");
-                rest.push(Rest::Following(main + 1));
+            Rest::Following(place, plies) => {
+                let Some((&main, variations)) = tree.node(place).children.split_first() else { continue };
+                out.put(main, plies, "");
+                rest.push(Rest::Following(main, plies + 1));
                 for &variation in variations.iter().rev() {
-                    rest.extend([Rest::Close, Rest::Following(variation + 1), Rest::Variation(variation)]);
+                    let following = Rest::Following(variation, plies + 1);
+                    rest.extend([Rest::Close, following, Rest::Variation(variation, plies)]);
                 }
             }
-            Rest::Variation(index) => {
+            Rest::Variation(place, plies) => {
                 out.interrupted = true;
-                out.put(index, "(");
+                out.put(place, plies, "(");
             }
             Rest::Close => {
                 if let Some(last) = out.words.last_mut() {
@@ -157,33 +146,22 @@ fn words(game: &GameRecord, comment: &str, moves: &[TreeMove]) -> Result<Vec<Str
 
 impl Words<'_> {
     /// Writes a move with its number where it needs one, its marks and what is said of it.
-    fn put(&mut self, index: usize, bracket: &str) {
-        let (size, played) = (self.game.rules.size(), &self.moves[index]);
-        let defenders_first = usize::from(self.first == Side::Defenders);
-        let plies = self.depths[index] + defenders_first;
-        let number = plies / 2 + 1;
-        let mut bracket = bracket.to_owned();
-        if plies.is_multiple_of(2) {
-            self.words.push(format!("{bracket}{number}."));
-            bracket.clear();
-        } else if self.interrupted {
-            self.words.push(format!("{bracket}{number}..."));
-            bracket.clear();
+    fn put(&mut self, place: Place, plies: usize, mut bracket: &str) {
+        let Node { ply: Some(ply), comment, nags, .. } = self.tree.node(place) else { return };
+        let attackers = plies.is_multiple_of(2);
+        if attackers || self.interrupted {
+            let dots = if attackers { "." } else { "..." };
+            self.words.push(format!("{bracket}{}{dots}", plies / 2 + 1));
+            bracket = "";
         }
         self.interrupted = false;
-        let mut word = format!("{bracket}{}-{}", played.mv.from().name(size), played.mv.to().name(size));
-        for square in self.captured[index] {
-            word.push('x');
-            word.push_str(&square.name(size));
-        }
-        self.words.push(word);
-        self.words.extend(played.nags.iter().map(|nag| format!("${nag}")));
-        self.say(&played.comment);
+        self.words.push(format!("{bracket}{}", crate::words::ply(ply, self.rules)));
+        self.words.extend(nags.iter().map(|nag| format!("${nag}")));
+        self.say(comment);
     }
 
     /// Writes a comment, if there is one.
     fn say(&mut self, comment: &str) {
-        let comment = comment_text(comment);
         if !comment.is_empty() {
             self.words.extend(format!("{{{comment}}}").split(' ').map(str::to_owned));
             self.interrupted = true;

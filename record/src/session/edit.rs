@@ -1,7 +1,7 @@
 //! Places of the tree: going there, and what is done with them.
 
-use super::{MOST_WORDS, Place, START, Session, TreeError};
-use crate::{LONGEST_COMMENT, comment_text};
+use super::{MOST_WORDS, Session, TreeError};
+use crate::{LONGEST_COMMENT, Place, START, comment_text};
 
 impl Session {
     /// Goes to a place of the tree, 0 for the start. The line stays where the place is on it, and else goes on as the

@@ -1,12 +1,10 @@
 //! Games from records and as records.
 
-use std::collections::BTreeMap;
-
-use hnefi_engine::{Ending, Game, Move, Side};
+use hnefi_engine::{Ending, Game, Side};
 use hnefi_inference::{Handicap, Wdl};
 
-use super::{Chances, Place, START, Session};
-use crate::{GameRecord, GameTree, PlyRecord, RecordError, Seat, TreeMove, comment_text};
+use super::{Chances, Session};
+use crate::{GameRecord, GameTree, MoveTree, Place, PlyRecord, RecordError, START, Seat};
 
 /// What was noted of a game that was kept contradicts its moves.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,23 +29,11 @@ impl Session {
         let record = &tree.record;
         // The record may come from damaged bytes; the moves of variations were read from a text.
         record.game()?;
+        let moves = MoveTree::of(record, &tree.comment, &tree.moves)?;
         let game = Game::from_position(record.start_position()?);
         let mut session = Session::begun(game, [Seat::Person, Seat::Person], true);
-        session.tree.node_mut(START).comment = comment_text(&tree.comment);
-        let mut places: Vec<Place> = Vec::with_capacity(tree.moves.len());
-        for (index, mv) in tree.moves.iter().enumerate() {
-            let after = mv.after.map_or(Some(START), |after| places.get(after).copied());
-            let place = session.grow(after, mv.mv).map_err(|problem| RecordError::Inconsistent {
-                game: record.game,
-                place: format!("move {} of the tree", index + 1),
-                problem,
-            })?;
-            let node = session.tree.node_mut(place);
-            (node.comment, node.nags) = (comment_text(&mv.comment), mv.nags.clone());
-            places.push(place);
-        }
-        session.go_to(Some(0));
-        session.line = session.tree.onward(START).collect();
+        session.line = moves.onward(START).collect();
+        (session.tree, session.tree_stamp) = (moves, 1);
         session.given_up = record.resigned.map(|side| (session.place_at(session.line.len()), side));
         for (ply, played) in record.plies.iter().enumerate().filter(|(_, played)| played.playouts > 0) {
             let place = session.place_at(ply);
@@ -55,7 +41,6 @@ impl Session {
             let view = mover.map(|mover| (Chances::of(played.searched, mover), played.playouts));
             session.tree.node_mut(place).view = view;
         }
-        (session.stamp, session.tree_stamp) = (0, 1);
         Ok(session)
     }
 
@@ -96,24 +81,6 @@ impl Session {
         self.seats = seats;
     }
 
-    /// Adds a move after a place on the way to the move that was added last, and goes there.
-    fn grow(&mut self, after: Option<Place>, mv: Move) -> Result<Place, String> {
-        let out_of_order = || "it follows a move that is not on the way to the move before".to_owned();
-        let after = after.ok_or_else(out_of_order)?;
-        let ply = match after {
-            START => 0,
-            after => self.line.iter().rposition(|&place| place == after).ok_or_else(out_of_order)? + 1,
-        };
-        while self.game.len() > ply {
-            self.game.undo();
-        }
-        self.line.truncate(ply);
-        let played = *self.game.play(mv).map_err(|illegal| illegal.to_string())?;
-        let next = self.tree.child(after, mv).unwrap_or_else(|| self.add(after, played));
-        self.line.push(next);
-        Ok(next)
-    }
-
     /// The plies played as a record, without policies. A position without a view has equal chances.
     pub fn record(&self, seed: u64) -> GameRecord {
         self.record_of(&self.line[..self.game.len()], self.ending(), seed)
@@ -151,17 +118,10 @@ impl Session {
     /// The whole tree: the main line as a record, and everything else.
     pub fn game_tree(&self, seed: u64) -> GameTree {
         let main: Vec<Place> = self.tree.onward(START).collect();
-        let order = self.tree.in_order();
-        let index: BTreeMap<Place, usize> = order.iter().enumerate().map(|(index, &place)| (place, index)).collect();
-        let mv = |&place: &Place| {
-            let node = self.tree.node(place);
-            let (after, mv) = (index.get(&node.parent).copied(), node.ply?.mv);
-            Some(TreeMove { after, mv, comment: node.comment.clone(), nags: node.nags.clone() })
-        };
         GameTree {
             record: self.record_of(&main, self.result(), seed),
             comment: self.tree.node(START).comment.clone(),
-            moves: order.iter().filter_map(mv).collect(),
+            moves: self.tree.moves(),
         }
     }
 }

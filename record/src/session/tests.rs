@@ -6,11 +6,16 @@ use super::*;
 
 fn session(seats: [Seat; 2], moves: &[&str]) -> Session {
     let mut session = Session::new(Preset::Brandubh.rules(), None, seats).expect("the start");
-    for text in moves {
-        let mv = Move::parse(text, session.rules().size()).expect("a move");
-        session.play(mv).expect("a legal move");
-    }
+    moves.iter().for_each(|text| play(&mut session, text));
     session
+}
+
+fn mv(text: &str) -> Move {
+    Move::parse(text, Preset::Brandubh.rules().size()).expect("a move")
+}
+
+fn play(session: &mut Session, text: &str) {
+    session.play(mv(text)).expect("a legal move");
 }
 
 fn moves(session: &Session) -> Vec<String> {
@@ -22,9 +27,7 @@ fn plies_taken_back_are_played_again_in_order_with_their_views() {
     let mut session = session([Seat::Person, Seat::Player("random".to_owned())], &[]);
     let chances = Chances { attackers: 0.25, draw: 0.5, defenders: 0.25 };
     session.note_view(chances, 8);
-    for text in ["d6c6", "d5f5", "c6c5"] {
-        session.play(Move::parse(text, session.rules().size()).expect("a move")).expect("a legal move");
-    }
+    ["d6c6", "d5f5", "c6c5"].iter().for_each(|text| play(&mut session, text));
     assert!(session.undo() && moves(&session) == ["d6c6", "d5f5"], "back to the person's last decision");
     assert!(session.undo() && moves(&session).is_empty() && !session.can_undo() && !session.undo());
     assert_eq!(session.view(), Some((chances, true)));
@@ -39,7 +42,7 @@ fn plies_taken_back_are_played_again_in_order_with_their_views() {
 fn an_opponents_first_move_cannot_be_taken_back() {
     let mut session = session([Seat::Player("random".to_owned()), Seat::Person], &["d6c6"]);
     assert!(!session.can_undo() && !session.undo());
-    session.play(Move::parse("d5f5", session.rules().size()).expect("a move")).expect("a legal move");
+    play(&mut session, "d5f5");
     assert!(session.can_undo() && session.undo() && moves(&session) == ["d6c6"]);
 }
 
@@ -50,10 +53,6 @@ fn texts(session: &Session) -> Vec<String> {
         format!("{}>{} {}", node.parent, place, node.ply.expect("a move").mv.text(size))
     };
     session.tree().in_order().into_iter().map(text).collect()
-}
-
-fn play(session: &mut Session, text: &str) {
-    session.play(Move::parse(text, session.rules().size()).expect("a move")).expect("a legal move");
 }
 
 /// A game that is looked at, of the moves a text has.
@@ -68,11 +67,11 @@ fn in_a_game_what_is_played_last_is_the_main_line_and_nothing_is_lost() {
     session.undo();
     play(&mut session, "c6b6");
     assert_eq!(texts(&session), ["0>1 d6c6", "1>2 d5f5", "2>4 c6b6", "2>3 c6c5"]);
-    assert!(!session.has_taken_back() && session.is_main() && session.tree_len() == 4);
+    assert!(!session.has_taken_back() && session.is_main() && session.tree().len() == 4);
     // What was played before is played again: the player answers anew, and it is the main line again.
     session.undo();
     play(&mut session, "c6c5");
-    assert_eq!((texts(&session)[2].as_str(), session.tree_len()), ("2>3 c6c5", 4));
+    assert_eq!((texts(&session)[2].as_str(), session.tree().len()), ("2>3 c6c5", 4));
     play(&mut session, "d4d6");
     assert_eq!(session.game_tree(0).record.plies.len(), 4);
     // Once the game is over what is tried is a variation.
@@ -95,16 +94,16 @@ fn a_game_that_is_looked_at_stays_the_main_line() {
     assert_eq!(texts(&session).len(), 6);
     session.step_to(2);
     play(&mut session, "c6b6");
-    assert_eq!((session.line_len(), session.tree_len(), session.is_main()), (4, 6, false), "it goes into it");
+    assert_eq!((session.line().len(), session.tree().len(), session.is_main()), (4, 6, false), "it goes into it");
     session.step_to(1);
     play(&mut session, "d5f5");
-    assert_eq!((session.line_len(), session.tree_len()), (2, 7), "a new one");
+    assert_eq!((session.line().len(), session.tree().len()), (2, 7), "a new one");
     let place = session.place();
     session.step_to(1);
     assert!(session.has_taken_back(), "the line is still the variation's");
     session.go_to_place(place).expect("a place");
     assert!(session.go_to_main());
-    assert_eq!((moves(&session), session.line_len()), (vec!["d6c6".to_owned()], 4));
+    assert_eq!((moves(&session), session.line().len()), (vec!["d6c6".to_owned()], 4));
     session.promote(place, false).expect("a variation");
     assert_eq!(session.tree().node(1).children, [place, 2]);
     // The line on the screen is what it was, and off the main line now.
@@ -127,7 +126,7 @@ fn variations_are_promoted_removed_and_commented() {
     assert_eq!(session.tree().node(f6).comment, "why (not) ?");
     assert_eq!((session.stamp(), session.tree_stamp()), (stamps.0, stamps.1 + 1), "no search begins anew");
     session.remove(b6).expect("a place");
-    assert_eq!((moves(&session), session.tree_len()), (vec!["d6c6".to_owned(), "d5f5".to_owned()], 5));
+    assert_eq!((moves(&session), session.tree().len()), (vec!["d6c6".to_owned(), "d5f5".to_owned()], 5));
     assert!(session.has_taken_back(), "what else was played there is ahead");
     for (error, words) in [
         (session.remove(b6), "no move 6"),
@@ -171,7 +170,7 @@ fn a_resignation_is_taken_back_alone_and_recorded() {
         (record.resigned, record.outcome, record.winner()),
         (Some(Side::Defenders), None, Some(Side::Attackers))
     );
-    assert!(session.play(Move::parse("d5f5", session.rules().size()).expect("a move")).is_err());
+    assert!(session.play(mv("d5f5")).is_err());
     assert!(session.undo() && session.ending().is_none() && moves(&session) == ["d6c6"]);
     let opened = Session::of_record(&record).expect("a sound record");
     assert_eq!((opened.ending(), opened.game().len(), opened.all_plies().count()), (None, 0, 1));
