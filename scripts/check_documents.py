@@ -352,11 +352,7 @@ def main():
             command = shown
             for pattern, less in LESS:
                 command = re.sub(pattern, less, command)
-            if (
-                any(re.search(pattern, command) for pattern, _ in SKIPPED)
-                or "scripts/" in command
-                and not PYTHON.exists()
-            ):
+            if any(re.search(pattern, command) for pattern, _ in SKIPPED):
                 skipped += 1
                 continue
             if command in done:

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# What comes from outside, thought up by a fuzzer (docs/TRUST.md): a minute for each target, or for those that are
-# named. Needs the nightly compiler; cargo-fuzz is installed. Without them the stable compiler tries the seeds and small
-# changes of them.
+# Input from outside, made by a fuzzer (docs/TRUST.md): a minute for each target, or for the named ones. Needs the
+# nightly compiler; cargo-fuzz is installed.
 #
 #     scripts/fuzz.sh [--seconds N] [TARGET...]
 set -euo pipefail

@@ -25,8 +25,7 @@ pub struct GameParams<'a> {
 /// A game and how it was lost, if not on the board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayedGame {
-    /// The game. In the record the side of an external program that broke off has resigned, and so have the defenders
-    /// where an external program ended the game.
+    /// The game. In the record the side of an external program that broke off has resigned.
     pub record: GameRecord,
     /// What that program did.
     pub forfeit: Option<Forfeit>,

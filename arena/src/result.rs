@@ -45,8 +45,7 @@ pub struct MatchResult {
     /// Pairs that brought A 0, ½, 1, 1½ and 2 points.
     pub pairs: PairScores,
     /// Games by the way they ended, such as `attackers king_captured`, `draw ply_cap`, `defenders forfeit_timeout`
-    /// for a game that the defenders won because the attackers' program did not answer, or `attackers ended` where a
-    /// program of the Hnefatafl Text Protocol took the game for won.
+    /// for a game that the defenders won because the attackers' program did not answer.
     pub ends: BTreeMap<String, u32>,
     /// The games lost by external programs that broke off, with the culprits.
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! What recorded games say as a whole: which side wins, and whether the search's values agree with the results.
 //!
-//! A network that was not told of handicaps learned the values of games in which one side now and then plays at random
+//! A network that does not know of handicaps learned the values of games in which one side now and then plays at random
 //! on purpose, so in games of equals its values may contradict the results (`docs/HOW_IT_WORKS.md`).
 
 use std::collections::BTreeMap;

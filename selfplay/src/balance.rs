@@ -10,7 +10,7 @@
 //!   configured number.
 //!
 //! Both shrink when the weaker side catches up. If the rules favour one side, the handicaps stay. A game keeps the
-//! handicap that it begins with, and the network is told of it; a share of the games is between equals, so that it
+//! handicap that it begins with, which is an input of the network; a share of the games is between equals, so that it
 //! knows such games, too. The handicaps change only at the end of a generation, so the number of threads does not
 //! affect them.
 

@@ -51,7 +51,7 @@ fn a_run_with_kills(place: Place) {
 
 /// A trainer whose own self-play overlaps its training, killed alone.
 #[test]
-#[ignore = "takes a minute; .ci/run asks for it by name"]
+#[ignore = "takes a minute; scripts/check-long.sh asks for it by name"]
 fn killed_while_self_play_overlaps() {
     let scene = Scene::new(Place::Directory, GENERATIONS);
     for round in 1..=KILLS {
@@ -66,20 +66,20 @@ fn killed_while_self_play_overlaps() {
 }
 
 #[test]
-#[ignore = "takes a minute; .ci/run asks for it by name"]
+#[ignore = "takes a minute; scripts/check-long.sh asks for it by name"]
 fn killed_in_a_directory() {
     a_run_with_kills(Place::Directory);
 }
 
 #[test]
-#[ignore = "takes a minute; .ci/run asks for it by name"]
+#[ignore = "takes a minute; scripts/check-long.sh asks for it by name"]
 fn killed_in_a_bucket() {
     let s3 = S3::start();
     a_run_with_kills(Place::Bucket(s3));
 }
 
 #[test]
-#[ignore = "takes a minute; .ci/run asks for it by name"]
+#[ignore = "takes a minute; scripts/check-long.sh asks for it by name"]
 fn killed_in_a_bucket_that_fails() {
     let s3 = S3::start();
     s3.set_faults(Faults { lost: 4, unanswered: 4, refused: 4, stalled: 1 });

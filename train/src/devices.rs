@@ -20,7 +20,7 @@ const FEW: usize = 64;
 /// How long a device trains in a trial, after a first step.
 const TRIAL: Duration = Duration::from_millis(300);
 
-/// Chooses the devices of self-play where they are to be chosen; `say` is told what was tried.
+/// Chooses the devices of self-play where they are to be chosen; `say` gets what was tried.
 ///
 /// # Errors
 /// When the CPU cannot evaluate the network.
@@ -33,7 +33,7 @@ pub fn choose_for_play(config: &mut TrainConfig, cards: &Cards, say: &dyn Fn(&st
     Ok(())
 }
 
-/// Chooses the devices of training where they are to be chosen; `say` is told what was tried.
+/// Chooses the devices of training where they are to be chosen; `say` gets what was tried.
 ///
 /// # Errors
 /// When the CPU cannot train the network.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hnefi_engine::Preset;
 use serde::Deserialize;
 
-/// One line for each ruleset; `play/examples/levels.rs` prints one.
+/// One line for each ruleset; `app/board/examples/levels.rs` prints one.
 const MEASURED: &str = include_str!("elo.jsonl");
 
 /// Elo and its 95 % error of the players under one ruleset, by `random`, `alphabeta:DEPTH` and `level:NUMBER`.

@@ -100,7 +100,7 @@ impl Theme {
         }
     }
 
-    /// Whether squares can be told apart by their background.
+    /// Whether squares differ by their background.
     pub(super) fn has_colours(&self) -> bool {
         self.palette.is_some()
     }

@@ -129,8 +129,8 @@ mod tests {
                 10
             }
         };
-        // At most 10 units every 2 ms on each of the threads, and not much less.
+        // A sleep takes at least its time: at most 10 units every 2 ms on each of the threads.
         let rate = effort.rate_on(3, work);
-        assert!((1_000.0..=15_000.0).contains(&rate), "{rate}");
+        assert!(rate > 0.0 && rate <= 15_000.0, "{rate}");
     }
 }

@@ -1,6 +1,6 @@
 //! The global vector: what is the same for every square.
 //!
-//! One network plays every ruleset, so it is told the rules as well as the clocks that run. All entries are in 0..=1;
+//! One network plays every ruleset, so its input has the rules and the clocks. All entries are in 0..=1;
 //! an option that is off is 0, so that a network trained on one ruleset meets small inputs under another. A technical
 //! ply cap is no rule of the game, so it is no input.
 //!
