@@ -4,7 +4,7 @@ use crate::cpu::versions;
 use crate::history::Recent;
 use crate::make::make_for;
 use crate::movegen;
-use crate::position::Inner;
+use crate::position::{Held, Inner};
 use crate::ruleset::{Ruleset, with_ruleset};
 use crate::{Move, MoveList, Position, Side};
 
@@ -21,7 +21,7 @@ pub fn perft_made(position: &mut Position, depth: u32) -> u64 {
 }
 
 versions! {
-    fn sequences<R: Ruleset>(cpu: Cpu, position: &mut Position, depth: u32, lists: &mut [MoveList]) -> u64 {
+    fn sequences<R: Ruleset<Set: Held>>(cpu: Cpu, position: &mut Position, depth: u32, lists: &mut [MoveList]) -> u64 {
         if depth == 0 {
             return 1;
         }
@@ -61,7 +61,7 @@ fn replies<R: Ruleset, const ATTACKERS: bool>(inner: &Inner<R::Set>, recent: Rec
 }
 
 versions! {
-    fn makes<R: Ruleset>(cpu: Cpu, position: &mut Position, depth: u32, lists: &mut [MoveList]) -> u64 {
+    fn makes<R: Ruleset<Set: Held>>(cpu: Cpu, position: &mut Position, depth: u32, lists: &mut [MoveList]) -> u64 {
         let inner = position.inner::<R>();
         if depth == 0 || inner.state.outcome.is_some() {
             return 0;

@@ -9,12 +9,11 @@ use crate::history::{History, LONG, Recent};
 use crate::legality::check;
 use crate::lines::Lines;
 use crate::make::{make, make_for};
-use crate::masks::Masks;
 use crate::movegen;
-use crate::ruleset::{Kernel, Ruleset, Terms, with_ruleset};
+use crate::ruleset::{Kernel, Ruleset, Tabled, Terms, with_ruleset};
 use crate::set::{Set, Wide};
 use crate::state::State;
-use crate::tables::{self, Lookup, mix};
+use crate::tables::mix;
 use crate::{
     Bitboard, Board, BoardSize, FenError, IllegalMove, Move, MoveList, NoLegalMove, Outcome, Reason, Rules, Side,
     Symmetry,
@@ -32,10 +31,7 @@ enum Before {
 }
 
 /// Sets that a position can have.
-pub(crate) trait Held: Set {
-    /// The tables of a board of this side.
-    fn tables(side: usize) -> Lookup<Self>;
-    fn masks(rules: &Rules) -> Masks<Self>;
+pub(crate) trait Held: Tabled {
     fn body(inner: Inner<Self>) -> Body;
     /// # Panics
     /// When the position has sets of another kind, here and below: its kernel is chosen together with them.
@@ -46,16 +42,8 @@ pub(crate) trait Held: Set {
 }
 
 macro_rules! held {
-    ($set:ty, $kind:ident, $tables:ident) => {
+    ($set:ty, $kind:ident) => {
         impl Held for $set {
-            fn tables(side: usize) -> Lookup<$set> {
-                tables::$tables(side)
-            }
-
-            fn masks(rules: &Rules) -> Masks<$set> {
-                Masks::<$set>::converted(&Masks::of(rules))
-            }
-
             #[inline(always)]
             fn body(inner: Inner<$set>) -> Body {
                 Body::$kind(inner)
@@ -87,8 +75,8 @@ macro_rules! held {
     };
 }
 
-held!(u128, Narrow, narrow);
-held!(Wide, Wide, wide);
+held!(u128, Narrow);
+held!(Wide, Wide);
 
 impl Undo {
     /// Every square the move emptied by capture, the captured king's too.
@@ -197,7 +185,7 @@ impl Position {
     }
 
     fn of(rules: &Rules, board: &Board, side_to_move: Side) -> Position {
-        fn inner<R: Ruleset>(rules: &Rules, board: &Board, side_to_move: Side) -> Inner<R::Set> {
+        fn inner<R: Ruleset<Set: Held>>(rules: &Rules, board: &Board, side_to_move: Side) -> Inner<R::Set> {
             let terms = Terms::of(rules);
             let mut state = State::root(rules, board, side_to_move);
             state.way_out = enclosure::renewed_witness::<R>(&terms, state.men, <R::Set as Set>::EMPTY);
@@ -226,7 +214,7 @@ impl Position {
 
     /// The part with sets of squares, for a kernel that fits.
     #[inline(always)]
-    pub(crate) fn inner<R: Ruleset>(&self) -> &Inner<R::Set> {
+    pub(crate) fn inner<R: Ruleset<Set: Held>>(&self) -> &Inner<R::Set> {
         R::Set::inner(&self.body)
     }
 
@@ -397,7 +385,7 @@ impl Position {
     }
 
     #[inline(always)]
-    fn advance_for<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move) -> R::Set {
+    fn advance_for<R: Ruleset<Set: Held>, const ATTACKERS: bool>(&mut self, mv: Move) -> R::Set {
         let Inner { terms, state, lines } = R::Set::inner_mut(&mut self.body);
         let recent = self.history.recent(state.since_capture as usize + 1);
         let (after, captured) = make_for::<R, ATTACKERS>(terms, recent, state, mv);
@@ -478,28 +466,28 @@ impl Position {
 // What a position is asked for most, in two versions for x86-64.
 
 versions! {
-    fn list_moves<R: Ruleset>(cpu: Cpu, position: &Position, moves: &mut MoveList) {
+    fn list_moves<R: Ruleset<Set: Held>>(cpu: Cpu, position: &Position, moves: &mut MoveList) {
         let inner = position.inner::<R>();
         movegen::list::<R>(&inner.terms, position.recent(), &inner.state, moves);
     }
 }
 
 versions! {
-    fn count_moves<R: Ruleset>(cpu: Cpu, position: &Position) -> usize {
+    fn count_moves<R: Ruleset<Set: Held>>(cpu: Cpu, position: &Position) -> usize {
         let inner = position.inner::<R>();
         movegen::count::<R>(&inner.terms, position.recent(), &inner.state, &inner.lines)
     }
 }
 
 versions! {
-    fn choose_move<R: Ruleset, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
+    fn choose_move<R: Ruleset<Set: Held>, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
         let inner = position.inner::<R>();
         movegen::choose::<R>(&inner.terms, position.recent(), &inner.state, &inner.lines, pick)
     }
 }
 
 versions! {
-    fn make_move<R: Ruleset>(cpu: Cpu, position: &mut Position, mv: Move) -> R::Set {
+    fn make_move<R: Ruleset<Set: Held>>(cpu: Cpu, position: &mut Position, mv: Move) -> R::Set {
         match position.inner::<R>().state.side_to_move {
             Side::Attackers => position.advance_for::<R, true>(mv),
             Side::Defenders => position.advance_for::<R, false>(mv),
@@ -508,7 +496,7 @@ versions! {
 }
 
 versions! {
-    fn judge_move<R: Ruleset>(cpu: Cpu, position: &Position, mv: Move) -> Option<Outcome> {
+    fn judge_move<R: Ruleset<Set: Held>>(cpu: Cpu, position: &Position, mv: Move) -> Option<Outcome> {
         let inner = position.inner::<R>();
         make::<R>(&inner.terms, position.recent(), &inner.state, mv).0.outcome
     }

@@ -9,7 +9,6 @@
 use std::marker::PhantomData;
 
 use crate::masks::Masks;
-use crate::position::Held;
 use crate::set::{Set, Wide};
 use crate::tables::lines::{LineMasks, LineTables};
 use crate::tables::{self, Lookup, Tables};
@@ -34,7 +33,34 @@ impl<S: Set> std::fmt::Debug for Terms<S> {
     }
 }
 
-impl<S: Held> Terms<S> {
+/// Sets that a board's tables and masks are made of.
+pub(crate) trait Tabled: Set {
+    /// The tables of a board of this side.
+    fn tables(side: usize) -> Lookup<Self>;
+    fn masks(rules: &Rules) -> Masks<Self>;
+}
+
+impl Tabled for u128 {
+    fn tables(side: usize) -> Lookup<u128> {
+        tables::narrow(side)
+    }
+
+    fn masks(rules: &Rules) -> Masks<u128> {
+        Masks::<u128>::converted(&Masks::of(rules))
+    }
+}
+
+impl Tabled for Wide {
+    fn tables(side: usize) -> Lookup<Wide> {
+        tables::wide(side)
+    }
+
+    fn masks(rules: &Rules) -> Masks<Wide> {
+        Masks::<Wide>::converted(&Masks::of(rules))
+    }
+}
+
+impl<S: Tabled> Terms<S> {
     pub fn of(rules: &Rules) -> Terms<S> {
         let n = rules.size().side();
         let ((tables, lines), masks) = (S::tables(n), S::masks(rules));
@@ -46,7 +72,7 @@ impl<S: Held> Terms<S> {
 /// Rule options that code can be monomorphised for. `g` are the position's own terms; a published ruleset ignores
 /// them.
 pub(crate) trait Ruleset: 'static {
-    type Set: Held;
+    type Set: Tabled;
 
     /// Squares along one edge; also the distance of a square to the one above it.
     fn n(g: &Terms<Self::Set>) -> usize;
@@ -101,7 +127,7 @@ impl<const PRESET: usize> Ruleset for Published<PRESET> {
 /// Any board that these sets hold, under any mixture of options.
 pub(crate) struct Any<S>(PhantomData<S>);
 
-impl<S: Held> Ruleset for Any<S> {
+impl<S: Tabled> Ruleset for Any<S> {
     type Set = S;
 
     #[inline(always)]

@@ -13,8 +13,8 @@ use hnefi_run::store::{Store, ladder_events_key};
 use hnefi_search::SearchConfig;
 
 use super::clock::unix_seconds;
+use super::context::Context;
 use super::observer::TrainObserver;
-use super::parts::Context;
 use crate::TrainError;
 use crate::config::{LadderSection, TrainConfig};
 use crate::tensorboard::event_file;

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use super::clock::Clock;
 use super::command::{Task, TrainerCommand};
+use super::context::Context;
 use super::games::Games;
 use super::observer::TrainingProgress;
-use super::parts::Context;
 use super::stage::CurrentStage;
 use super::state::Counters;
 use crate::TrainError;

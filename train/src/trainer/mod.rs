@@ -26,6 +26,7 @@
 mod check;
 mod clock;
 mod command;
+mod context;
 mod fence;
 mod games;
 mod ladder;

@@ -12,12 +12,13 @@ use rand_xoshiro::rand_core::Rng as _;
 
 use super::clock::{Clock, unix_seconds};
 use super::command::TrainerCommand;
+use super::context::Context;
 use super::fence::Fence;
 use super::games::{Games, load_games, load_missing, newest_games, training_plies};
 use super::observer::{RunStart, TrainObserver};
 use super::origin::{ancestor, first_stage, learner_from, take_over_games};
 use super::params::{SelfPlay, TrainerParams};
-use super::parts::{Context, Trainer};
+use super::parts::Trainer;
 use super::publish::{NewCheckpoint, publish_checkpoint, publish_job};
 use super::saved;
 use super::selfplay::Players;

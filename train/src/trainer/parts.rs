@@ -1,17 +1,12 @@
 //! What a trainer consists of.
 
-use hnefi_engine::NamedRules;
-use hnefi_run::store::Store;
-
 use super::clock::Clock;
 use super::command::TrainerCommand;
+use super::context::Context;
 use super::fence::Fence;
-use super::observer::TrainObserver;
-use super::params::TrainerParams;
 use super::selfplay::Players;
 use super::stage::CurrentStage;
 use super::state::RunState;
-use crate::config::TrainConfig;
 use crate::learner::Learner;
 
 /// A run in progress: the state of the run, the learner and what plays, with what they work on.
@@ -25,14 +20,4 @@ pub(super) struct Trainer<'a> {
     pub(super) command: Option<TrainerCommand>,
     pub(super) players: Players,
     pub(super) state: RunState,
-}
-
-/// What every step of a trainer may read: the configuration, the parameters of the call, and the store, which excludes
-/// other writers by itself.
-pub(super) struct Context<'a> {
-    pub(super) whole: &'a TrainConfig,
-    pub(super) rulesets: Vec<NamedRules>,
-    pub(super) params: &'a TrainerParams<'a>,
-    pub(super) observer: &'a dyn TrainObserver,
-    pub(super) store: Store,
 }

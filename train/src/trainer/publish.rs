@@ -7,8 +7,8 @@ use hnefi_run::{GenerationMetrics, PROGRAM};
 use hnefi_selfplay::Adaptation;
 
 use super::clock::Clock;
+use super::context::Context;
 use super::fence::Fence;
-use super::parts::Context;
 use super::saved;
 use super::stage::CurrentStage;
 use super::state::Counters;

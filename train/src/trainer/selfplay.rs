@@ -7,9 +7,9 @@ use hnefi_run::{GameRecord, PROGRAM, encode_games};
 use hnefi_selfplay::Fleet;
 
 use super::clock::Clock;
+use super::context::Context;
 use super::fence::Fence;
 use super::games::{load_games, training_plies};
-use super::parts::Context;
 use super::saved;
 use super::source::{GameSource, Generation, Saves, Uploads};
 use super::stage::CurrentStage;

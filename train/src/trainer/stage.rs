@@ -6,8 +6,8 @@
 use hnefi_selfplay::{Fleet, search_config};
 
 use super::clock::Clock;
+use super::context::Context;
 use super::games::load_missing;
-use super::parts::Context;
 use super::state::RunState;
 use crate::TrainError;
 use crate::config::{Span, TrainConfig};

@@ -12,7 +12,7 @@ use crate::config::TrainConfig;
 use crate::job::Job;
 use crate::learner::Learner;
 use crate::trainer::clock::Clock;
-use crate::trainer::parts::Context;
+use crate::trainer::context::Context;
 use crate::trainer::saved;
 use crate::trainer::state::InFlight;
 

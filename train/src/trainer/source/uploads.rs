@@ -12,8 +12,8 @@ use hnefi_run::store::StoreError;
 use hnefi_run::{GameRecord, RecordError};
 use hnefi_selfplay::Upload;
 
+use crate::trainer::context::Context;
 use crate::trainer::games::{Games, check_rules};
-use crate::trainer::parts::Context;
 
 /// Time between two lists of the uploads.
 const EVERY: Duration = Duration::from_secs(2);
