@@ -97,6 +97,8 @@ fn an_error_names_the_option_and_what_is_expected() {
     for (text, expected) in [
         (start.to_owned(), "dim: found nothing; expected the squares along one edge, 5 to 19"),
         (format!("dim:4 {start}"), "dim: found 4; expected the squares along one edge, 5 to 19"),
+        (format!("dim: {start}"), "dim: found nothing; expected the squares along one edge, 5 to 19"),
+        (format!("dim:7 esc: {start}"), "esc: found nothing; expected c, e"),
         (format!("dim:x {start}"), "dim: found x; expected the squares along one edge, 5 to 19"),
         ("dim:7".to_owned(), "start: found nothing; expected the pieces that the game begins with"),
         (format!("dim:7 {start} {start}"), "start: found a second value; expected one"),

@@ -31,7 +31,7 @@ pub(super) fn ratings(preset: Preset) -> Option<Ratings> {
 }
 
 /// The attackers' score from the start: what the shipped network's search expects, and what they make in games of this
-/// network with itself ([docs/PLAYING.md](../../docs/PLAYING.md#analysis) has the commands).
+/// network with itself ([docs/PLAYING.md](../../../docs/PLAYING.md#analysis) has the commands).
 const STARTS: [(Preset, [f32; 2]); 5] = [
     (Preset::Copenhagen, [0.50, 0.38]),
     (Preset::Fetlar, [0.51, 0.46]),

@@ -1,7 +1,7 @@
 //! The searches, in short slices: a thread that has time does one.
 //!
 //! Work waits in one line. A slice takes the first, searches for a while, shows what was found and puts the rest at the
-//! end of the line; so nobody waits long, however many searches run. Moves and hints come before analyses (`line.rs`).
+//! end of the line; so nobody waits long, however many searches run. Moves and hints come before analyses (`work_queue.rs`).
 //! A search begins only while few enough hold memory, and ends as soon as its room no longer wants it; where a move
 //! finds no memory the longest analysis ends.
 

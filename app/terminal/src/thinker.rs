@@ -88,11 +88,6 @@ impl Thinker {
             }
         }
     }
-
-    /// Forgets the question at hand: its answer will be stale.
-    pub fn forget(&mut self) {
-        self.thinking = None;
-    }
 }
 
 /// The thread's life: the newest question, one at a time.

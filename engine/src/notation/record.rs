@@ -156,7 +156,10 @@ impl RulesRecord {
 }
 
 fn problem(option: &str) -> impl Fn(values::Problem) -> RecordError {
-    move |(found, expected)| RecordError { option: option.to_owned(), found, expected }
+    move |(found, expected)| {
+        let found = if found.is_empty() { "nothing".to_owned() } else { found };
+        RecordError { option: option.to_owned(), found, expected }
+    }
 }
 
 impl FromStr for RulesRecord {
@@ -164,11 +167,7 @@ impl FromStr for RulesRecord {
 
     /// Reads a record, on one line or several, the options in any order.
     fn from_str(text: &str) -> Result<RulesRecord, RecordError> {
-        let error = |option: &str, found: &str, expected: &str| RecordError {
-            option: option.to_owned(),
-            found: found.to_owned(),
-            expected: expected.to_owned(),
-        };
+        let error = |option, found: &str, expected: &str| problem(option)((found.to_owned(), expected.to_owned()));
         let mut said: Vec<(&str, &str)> = Vec::new();
         for word in text.split_whitespace() {
             let (key, value) = word.split_once(':').ok_or_else(|| error(word, "no colon", "words such as esc:e"))?;
