@@ -1,9 +1,9 @@
 //! The searches, in short slices: a thread that has time does one.
 //!
 //! Work waits in one line. A slice takes the first, searches for a while, shows what was found and puts the rest at the
-//! end of the line; so nobody waits long, however many searches run. Moves and hints come before analyses (`work_queue.rs`).
-//! A search begins only while few enough hold memory, and ends as soon as its room no longer wants it; where a move
-//! finds no memory the longest analysis ends.
+//! end of the line, so every search gets its turn soon. Moves and hints come before analyses (`work_queue.rs`). A
+//! search begins only while few enough hold memory, and ends as soon as its room no longer wants it; where a move finds
+//! no memory the longest analysis ends.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +34,7 @@ const TURN: Duration = Duration::from_secs(10);
 const QUICK_EVAL: u32 = 48;
 const HINT: u32 = 400;
 
-/// Networks that are cache ready in one [`WorkerCache`].
+/// Networks that one [`WorkerCache`] keeps ready.
 const READY: usize = 4;
 
 /// What a thread keeps from one slice to the next.

@@ -88,11 +88,11 @@ impl RulesRecord {
         }
     }
 
-    /// The record of these rules. What the notation has no word for is said by options of our own.
+    /// The record of these rules.
     pub fn of(rules: &Rules) -> RulesRecord {
         let mut record = RulesRecord::begin(rules.start);
         let yes = |yes: bool| if yes { "y" } else { "n" };
-        // What the notation has no word for is told by an option of our own; a draw ends a game that other programs play.
+        // An option of our own says what the notation has no word for. Other programs play a draw there.
         let (tfr, rep) = match rules.repetition {
             Repetition::Draw => ("d", "no"),
             Repetition::MoverLoses => ("l", "no"),
