@@ -50,11 +50,12 @@ built=target/fuzz/x86_64-unknown-linux-gnu/release/any
 for target in "${targets[@]}"; do
     corpus=target/fuzz/corpus/$target log=target/fuzz/logs/$target.log
     mkdir -p "$corpus"
-    if ! HNEFI_TARGET=$target HNEFI_SEEDS=$corpus "$built" "$corpus" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1500 \
-        -max_len=16384 -use_value_profile=1 -print_final_stats=1 -artifact_prefix="target/fuzz/artifacts/$target-" \
-        >"$log" 2>&1; then
+    if ! HNEFI_TARGET=$target HNEFI_SEEDS=$corpus "$built" "$corpus" -max_total_time="$seconds" -timeout=20 \
+        -rss_limit_mb=1500 -max_len=16384 -use_value_profile=1 -print_final_stats=1 \
+        -artifact_prefix="target/fuzz/artifacts/$target-" >"$log" 2>&1; then
         tail -n 40 "$log"
-        echo "$target: found something; again with: HNEFI_TARGET=$target $built FILE (of target/fuzz/artifacts), log in $log"
+        echo "$target: found something, log in $log; again with a FILE of target/fuzz/artifacts:"
+        echo "HNEFI_TARGET=$target $built FILE"
         exit 1
     fi
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

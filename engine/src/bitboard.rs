@@ -7,8 +7,8 @@ use crate::{BoardSize, Square};
 /// A set of squares of one board.
 ///
 /// It is an iterator over its squares, lowest first, and a copy of the set is another iterator. Sets combine by `&`,
-/// `|`, `^` and `-` (the difference). A set does not know its board: the complement, the neighbours and the regions take
-/// the board's size, and there is neither `!` nor `<<`, which would leave the board and go around its edges.
+/// `|`, `^` and `-` (the difference). A set does not know its board: the complement, the neighbours and the regions
+/// take the board's size, and there is neither `!` nor `<<`, which would leave the board and go around its edges.
 ///
 /// ```
 /// use hnefi_engine::{Bitboard, Position, Preset, Square};
@@ -206,7 +206,9 @@ impl Regions {
 
 /// Operators of sets that are arrays of words, and what they assign.
 macro_rules! wordwise {
-    ($set:ident: $($trait:ident::$name:ident, $assign:ident::$assign_name:ident, |$a:ident, $b:ident| $result:expr;)*) => {$(
+    ($set:ident: $(
+        $trait:ident::$name:ident, $assign:ident::$assign_name:ident, |$a:ident, $b:ident| $result:expr;
+    )*) => {$(
         impl $trait for $set {
             type Output = $set;
 

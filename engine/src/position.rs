@@ -480,7 +480,9 @@ versions! {
 }
 
 versions! {
-    fn choose_move<R: Ruleset<Set: Held>, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
+    fn choose_move<R: Ruleset<Set: Held>, Pick: FnOnce(usize) -> usize>(
+        cpu: Cpu, position: &Position, pick: Pick
+    ) -> Option<Move> {
         let inner = position.inner::<R>();
         movegen::choose::<R>(&inner.terms, position.recent(), &inner.state, &inner.lines, pick)
     }

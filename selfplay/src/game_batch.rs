@@ -147,7 +147,8 @@ impl GameBatch {
         }
     }
 
-    /// Plays a round. Returns `false` if `stop` was set and the round abandoned, as it also is when the evaluator fails.
+    /// Plays a round. Returns `false` if `stop` was set and the round abandoned; an evaluator that fails abandons it
+    /// too.
     pub(super) fn play_round(
         &mut self,
         settings: &GenerationSettings<'_>,

@@ -99,7 +99,7 @@ pub(crate) fn read_object<T: DeserializeOwned>(
     let damaged =
         |problem: String| TrainError::State { object: store.name(key), problem: format!("damaged: {problem}") };
     let value: Value = json::from_slice(&store.get(key)?).map_err(|error| damaged(error.to_string()))?;
-    // The meaning of the other fields depends on the protocol. An object without one is damaged, which decoding reports.
+    // The meaning of the other fields depends on the protocol. An object without one is damaged, as decoding reports.
     if let Some(found) = value.get("protocol").and_then(Value::as_u64) {
         let found = u32::try_from(found).unwrap_or(u32::MAX);
         if !protocols.contains(&found) {

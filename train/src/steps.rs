@@ -11,8 +11,8 @@ use hnefi_run::sample::Sampler;
 
 const AHEAD: usize = 2;
 
-/// Takes the steps with these numbers. `rate` returns the learning rate of a step, or `None` to end before it; `taken` is
-/// called after every step with its report and the mean entropy of its policy targets, nats.
+/// Takes the steps with these numbers. `rate` returns the learning rate of a step, or `None` to end before it.
+/// `taken` is called after every step with its report and the mean entropy of its policy targets, nats.
 pub(crate) fn take_steps(
     learner: &mut Learner,
     sampler: &Sampler<&GameRecord>,

@@ -8,8 +8,8 @@ use super::Entry;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     len: usize,
-    /// By [`Entry::key`] in the whole game. There are as many as since the last capture: a board with a man more does not
-    /// come again.
+    /// By [`Entry::key`] in the whole game. There are as many as since the last capture: a board with a man more does
+    /// not come again.
     keys: Places,
     defenders: Places,
     attackers: Places,
@@ -33,7 +33,12 @@ impl Index {
     /// Forgets the last entry, which is given.
     pub(super) fn pop(&mut self, entry: &Entry) {
         for (places, hash) in self.of(entry) {
-            places.get_mut(&hash).and_then(Vec::pop);
+            let Some(found) = places.get_mut(&hash) else { continue };
+            found.pop();
+            // A search that plays and takes back for hours would keep every hash that it met.
+            if found.is_empty() {
+                places.remove(&hash);
+            }
         }
         self.len -= 1;
     }
@@ -57,4 +62,22 @@ impl Index {
 
 fn places(places: &Places, hash: u64) -> &[usize] {
     places.get(&hash).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Move;
+
+    #[test]
+    fn entries_that_are_taken_back_leave_nothing() {
+        let mv = Move::parse("a1b1", crate::BoardSize::SEVEN).expect("a move");
+        let entries: Vec<Entry> = (0..9).map(|hash| Entry { key: hash % 4, defenders: hash % 3, mv }).collect();
+        let mut index = Index::default();
+        entries.iter().for_each(|entry| index.push(entry));
+        assert_eq!((index.len(), index.count(0), index.defenders(1)), (9, 3, &[1, 4, 7][..]));
+        entries.iter().rev().for_each(|entry| index.pop(entry));
+        assert_eq!(index.len(), 0);
+        assert!([&index.keys, &index.defenders, &index.attackers].iter().all(|places| places.is_empty()));
+    }
 }

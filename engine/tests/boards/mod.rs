@@ -8,8 +8,8 @@ pub fn spell(rows: &str) -> String {
     (1..=19).rev().fold(rows.to_owned(), |rows, empty| rows.replace(&".".repeat(empty), &empty.to_string()))
 }
 
-/// A board of the data files as FEN: one string a rank, top first, in A, D, K and dots; `attackers` or `defenders` are to
-/// move.
+/// A board of the data files as FEN: one string a rank, top first, in A, D, K and dots; `attackers` or `defenders`
+/// are to move.
 pub fn fen(rows: &[String], to_move: &str) -> String {
     format!("{} {}", spell(&rows.join("/").to_lowercase()), &to_move[..1])
 }

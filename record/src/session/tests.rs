@@ -156,6 +156,10 @@ fn a_tree_comes_back_as_it_was() {
             .contains(&text.replace(" d5-e5", " 1... d5-e5"))
     );
     assert_eq!(Session::of_tree(&tree).expect("sound").game_tree(0), tree);
+    let mut shorter = tree.clone();
+    shorter.record.plies.pop();
+    let problem = Session::of_tree(&shorter).expect_err("a tree of another game").to_string();
+    assert!(problem.contains("its main line is not the game"), "{problem}");
     let mut wrong = tree;
     wrong.moves[3].after = Some(1);
     assert!(Session::of_tree(&wrong).expect_err("no such move").to_string().contains("move 4 of the tree"));

@@ -199,8 +199,8 @@ static REGIONS: LazyLock<[([Bitboard; 4], [Bitboard; 4]); BoardSize::ALL.len()]>
     })
 });
 
-/// The squares at each corner of a board that are wanted so many steps up and to the right of it, or as seen from the
-/// corner.
+/// A region at each corner of a board: the squares that are `wanted` by their steps from the corner along its file and
+/// its rank.
 fn at_corners(size: BoardSize, wanted: impl Fn(usize, usize) -> bool) -> [Bitboard; 4] {
     let from = |far: bool, line: usize| if far { size.side() - 1 - line } else { line };
     [(false, false), (true, false), (false, true), (true, true)].map(|(top, last)| {

@@ -82,7 +82,7 @@ fn wanted<'a>(
     }
 }
 
-/// Plays a generation and writes its games to the store; returns those recorded there, and the statistics. `None` if the
+/// Plays a generation and writes its games to the store; returns the recorded games, and the statistics. `None` if the
 /// observer stopped it.
 fn play(
     mut generation: Generation<'_>,

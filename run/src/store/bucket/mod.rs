@@ -249,7 +249,8 @@ impl Bucket {
         match attempts.failed(&format!("{}: {what} failed: {problem}", self.place())) {
             Some(pause) => self.wait(what, Duration::ZERO, async { tokio::time::sleep(pause).await }),
             None => Err(self.failed(format!(
-                "{what} did not succeed for {} s, everything written earlier is unharmed; the last answer was: {problem}",
+                "{what} did not succeed for {} s, everything written earlier is unharmed; the last answer was: \
+                 {problem}",
                 attempts.began.elapsed().as_secs()
             ))),
         }
