@@ -104,6 +104,7 @@ fn an_error_names_the_option_and_what_is_expected() {
         (format!("dim:7 {start} {start}"), "start: found a second value; expected one"),
         (format!("dim:7 {start} starti:/7/"), "starti: found a second start; expected one"),
         (format!("dim:7 esc {start}"), "esc: found no colon; expected words such as esc:e"),
+        (format!("dim:7 :e {start}"), ":e: found no option before the colon; expected words such as esc:e"),
         (format!("dim:7 esc:x {start}"), "esc: found x; expected c, e"),
         (format!("dim:7 kj:j {start}"), "kj: found j; expected n, because jumps are not played here"),
         (format!("dim:7 ber:c {start}"), "ber: found c; expected n, because berserk moves are not played here"),

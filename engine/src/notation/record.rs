@@ -171,6 +171,9 @@ impl FromStr for RulesRecord {
         let mut said: Vec<(&str, &str)> = Vec::new();
         for word in text.split_whitespace() {
             let (key, value) = word.split_once(':').ok_or_else(|| error(word, "no colon", "words such as esc:e"))?;
+            if key.is_empty() {
+                return Err(error(word, "no option before the colon", "words such as esc:e"));
+            }
             if said.iter().any(|(known, _)| *known == key) {
                 return Err(error(key, "a second value", "one"));
             }
