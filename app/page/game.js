@@ -260,9 +260,9 @@ function connect() {
       event.preventDefault();
     }
   });
-  // Somebody who writes another address into this page's.
-  addEventListener("hashchange", async () => {
-    if (!(await arrive(location.hash))) history.replaceState(null, "", `#${page.named}`);
+  // Somebody who writes another address into this page's; the game that is open may have been named there since.
+  addEventListener("hashchange", async ({ newURL }) => {
+    if (!(await arrive(new URL(newURL).hash))) history.replaceState(null, "", `#${page.named}`);
   });
   $("my-games").addEventListener("click", () => myGames());
   offerRetries();

@@ -260,9 +260,9 @@ function named(part) {
   }
 }
 
-const fromAddress = () => {
-  const [rules, id] = location.hash.slice(1).split("/");
+const fromAddress = (address) => {
+  const [rules, id] = new URL(address).hash.slice(1).split("/");
   return load(named(rules) || FIRST, id);
 };
-addEventListener("hashchange", fromAddress);
-fromAddress();
+addEventListener("hashchange", ({ newURL }) => fromAddress(newURL));
+fromAddress(location.href);
