@@ -69,7 +69,7 @@ pub fn replay(input: impl BufRead, mut output: impl Write) -> Result<ReplaySumma
         let answer = match line {
             Ok(text) if text.trim().is_empty() => continue,
             Ok(text) => replay_line(&text),
-            Err(problem) => ReplayAnswer::refusal(problem),
+            Err(problem) => ReplayAnswer::refusal(problem.to_string()),
         };
         summary.games += 1;
         summary.errors += u64::from(answer.error.is_some());
@@ -89,7 +89,7 @@ pub fn replay_line(line: &str) -> ReplayAnswer {
     };
     let mut game = match request.rules.game(request.ply_cap, request.fen.as_deref()) {
         Ok(game) => game,
-        Err(problem) => return ReplayAnswer::refusal(problem),
+        Err(problem) => return ReplayAnswer::refusal(problem.to_string()),
     };
     let mut plies = Vec::with_capacity(request.moves.len());
     for (index, text) in request.moves.iter().enumerate() {

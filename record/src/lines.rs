@@ -1,12 +1,30 @@
 //! Lines of untrusted text, of bounded length.
 
 use std::io::{BufRead, Error, Result};
+use std::str::Utf8Error;
 
 /// What some editors begin a text with.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The same of a text in UTF-16, as some shells of Windows write it.
 const WIDE: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
+/// Why a line cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum BadLine {
+    /// It is too long.
+    #[error("the line is longer than {most} bytes")]
+    TooLong {
+        /// Bytes that a line may have.
+        most: usize,
+    },
+    /// Its bytes are no text.
+    #[error("the line is no UTF-8 text: {0}")]
+    NoText(Utf8Error),
+    /// The input failed.
+    #[error("it cannot be read: {0}")]
+    Unreadable(Error),
+}
 
 /// The lines of a text without a byte order mark before the first. A line ends with LF, CR LF or CR. A line that is too
 /// long or not UTF-8 is an error, and the next line follows; an error of the input ends the iteration.
@@ -37,7 +55,7 @@ impl<R: BufRead> BoundedLines<R> {
     ///
     /// # Errors
     /// When the input cannot be read.
-    pub fn read(&mut self) -> Result<Option<std::result::Result<String, String>>> {
+    pub fn read(&mut self) -> Result<Option<std::result::Result<String, BadLine>>> {
         let Some(mut bytes) = self.bytes()? else { return Ok(None) };
         if !std::mem::replace(&mut self.begun, true) {
             // As Latin-1 it would be read as something.
@@ -49,11 +67,11 @@ impl<R: BufRead> BoundedLines<R> {
             }
         }
         if bytes.len() > self.most {
-            return Ok(Some(Err(format!("the line is longer than {} bytes", self.most))));
+            return Ok(Some(Err(BadLine::TooLong { most: self.most })));
         }
         Ok(Some(match String::from_utf8(bytes) {
             Err(error) if self.latin1 => Ok(error.as_bytes().iter().copied().map(char::from).collect()),
-            Err(error) => Err(format!("the line is no UTF-8 text: {error}")),
+            Err(error) => Err(BadLine::NoText(error.utf8_error())),
             Ok(text) => Ok(text),
         }))
     }
@@ -85,7 +103,7 @@ impl<R: BufRead> BoundedLines<R> {
 }
 
 impl<R: BufRead> Iterator for BoundedLines<R> {
-    type Item = std::result::Result<String, String>;
+    type Item = std::result::Result<String, BadLine>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.broken {
@@ -95,7 +113,7 @@ impl<R: BufRead> Iterator for BoundedLines<R> {
             Ok(line) => line,
             Err(error) => {
                 self.broken = true;
-                Some(Err(format!("it cannot be read: {error}")))
+                Some(Err(BadLine::Unreadable(error)))
             }
         }
     }
@@ -113,12 +131,14 @@ mod tests {
         let lines: Vec<_> = BoundedLines::new(&text[..], 8).collect();
         let found: Vec<&str> = lines.iter().map(|line| line.as_deref().unwrap_or("error")).collect();
         assert_eq!(found, ["one", "12345678", "error", "error", "", "last"]);
-        assert_eq!(lines[2], Err("the line is longer than 8 bytes".to_owned()));
+        let problem = |line: usize| lines[line].as_ref().unwrap_err().to_string();
+        assert_eq!(problem(2), "the line is longer than 8 bytes");
+        assert!(problem(3).starts_with("the line is no UTF-8 text: "), "{}", problem(3));
         let read: Vec<_> =
             BoundedLines::new(&b"J\xf8rn\n\xc3\xb8"[..], 8).or_latin1().map(|line| line.unwrap()).collect();
         assert_eq!(read, ["J\u{f8}rn", "\u{f8}"]);
         let mut wide = BoundedLines::new(&b"\xff\xfeo\0n\0\n\0"[..], 8).or_latin1();
-        assert!(wide.next().is_some_and(|line| line.is_err_and(|problem| problem.contains("UTF-16"))));
+        assert!(wide.next().is_some_and(|line| line.is_err_and(|problem| problem.to_string().contains("UTF-16"))));
         assert!(wide.next().is_none());
     }
 

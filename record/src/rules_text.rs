@@ -1,6 +1,6 @@
 //! Rules in datasets: a name or a rules record, or all options.
 
-use hnefi_engine::{Game, NamedRules, Rules};
+use hnefi_engine::{FenError, Game, NamedRules, Rules};
 use hnefi_inference::names::{BadRules, ruleset};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,16 @@ pub enum RulesText {
     Name(String),
     /// All options.
     Options(Box<Rules>),
+}
+
+/// Why there is no game under the rules of a text.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub enum NoGame {
+    /// There are no such rules.
+    Rules(#[from] BadRules),
+    /// It cannot begin with the FEN.
+    Fen(#[from] FenError),
 }
 
 impl RulesText {
@@ -46,8 +56,8 @@ impl RulesText {
     ///
     /// # Errors
     /// When there are no such rules, or the FEN cannot stand under them.
-    pub fn game(&self, ply_cap: Option<u16>, fen: Option<&str>) -> Result<Game, String> {
-        let rules = self.resolve(ply_cap).map_err(|error| error.to_string())?;
-        fen.map_or_else(|| Ok(Game::new(&rules)), |fen| Game::from_fen(&rules, fen).map_err(|error| error.to_string()))
+    pub fn game(&self, ply_cap: Option<u16>, fen: Option<&str>) -> Result<Game, NoGame> {
+        let rules = self.resolve(ply_cap)?;
+        Ok(fen.map_or_else(|| Ok(Game::new(&rules)), |fen| Game::from_fen(&rules, fen))?)
     }
 }

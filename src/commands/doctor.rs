@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Context;
+use hnefi_cuda::CardError;
 use hnefi_inference::{DeviceChoice, Precision, PrecisionChoice, Trial, pretrained};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
@@ -55,7 +56,7 @@ pub fn run(args: DoctorArgs, hardware: &Hardware) -> anyhow::Result<()> {
 }
 
 /// Every device with its description, or why it cannot be used.
-fn devices(hardware: &Hardware) -> Vec<(DeviceChoice, Result<String, String>)> {
+fn devices(hardware: &Hardware) -> Vec<(DeviceChoice, Result<String, CardError>)> {
     let cpu = (DeviceChoice::Cpu, Ok("kernels of this program".to_owned()));
     std::iter::once(cpu).chain(hardware.cards.survey()).collect()
 }

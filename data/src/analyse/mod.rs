@@ -127,7 +127,7 @@ fn read(
         let line = match line {
             Ok(text) if text.trim().is_empty() => continue,
             Ok(text) => InputLine::read(&text, playouts),
-            Err(problem) => Err((None, problem)),
+            Err(problem) => Err((None, problem.to_string())),
         };
         match line {
             Ok(InputLine::Question(question)) => queue.ask(question),

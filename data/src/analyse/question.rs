@@ -93,7 +93,7 @@ impl Question {
         if asked.id.len() > LONGEST_ID {
             return Err(format!("id: {} bytes; expected at most {LONGEST_ID}", asked.id.len()));
         }
-        let mut game = asked.rules.game(asked.ply_cap, asked.fen.as_deref())?;
+        let mut game = asked.rules.game(asked.ply_cap, asked.fen.as_deref()).map_err(|problem| problem.to_string())?;
         let start = game.position().clone();
         let mut moves = Vec::with_capacity(asked.moves.len());
         for (index, text) in asked.moves.iter().enumerate() {

@@ -13,7 +13,7 @@ use std::io::BufRead;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use hnefi_engine::{Rules, Side};
-use hnefi_record::{BoundedLines, GameRecord, Recorded, RecordedGame, RecordedResult, Step, gives_up, walk};
+use hnefi_record::{BadLine, BoundedLines, GameRecord, Recorded, RecordedGame, RecordedResult, Step, gives_up, walk};
 
 use super::LineError;
 
@@ -84,7 +84,7 @@ fn split(record: &str, separator: u8) -> StringRecord {
 pub(super) struct ArchiveReader<R> {
     lines: BoundedLines<R>,
     /// Lines that were read ahead. A quotation mark in them opens nothing.
-    ahead: VecDeque<Result<String, String>>,
+    ahead: VecDeque<Result<String, BadLine>>,
     columns: Columns,
     /// Fields before the columns: R may write the names of the rows without a heading for them.
     shift: Option<usize>,
@@ -103,11 +103,14 @@ impl<R: BufRead> ArchiveReader<R> {
     /// When the heading is not the heading of an archive.
     pub(super) fn new(input: R, rules: Vec<Rules>) -> Result<ArchiveReader<R>, String> {
         let mut lines = BoundedLines::new(input, LONGEST_RECORD).or_latin1();
-        let empty = || Err(format!("the file is empty; expected a heading such as {HEADING}"));
-        let (mut heading, mut line) = (lines.next().unwrap_or_else(empty)?, 1);
+        let mut next = || {
+            let line = lines.next().ok_or_else(|| format!("the file is empty; expected a heading such as {HEADING}"))?;
+            line.map_err(|problem| problem.to_string())
+        };
+        let (mut heading, mut line) = (next()?, 1);
         // Excel's way to name the separator.
         if heading.trim().get(..4).is_some_and(|key| key.eq_ignore_ascii_case("sep=")) {
-            (heading, line) = (lines.next().unwrap_or_else(empty)?, 2);
+            (heading, line) = (next()?, 2);
         }
         let (columns, is_heading) = Columns::of(&heading)?;
         let mut ahead = VecDeque::new();
@@ -119,7 +122,7 @@ impl<R: BufRead> ArchiveReader<R> {
     }
 
     /// The next record, which goes on in the next line while a quotation mark is open, and the number of its lines.
-    fn record(&mut self) -> Option<(Result<String, String>, usize)> {
+    fn record(&mut self) -> Option<(Result<String, BadLine>, usize)> {
         if let Some(line) = self.ahead.pop_front() {
             return Some((line, 1));
         }
@@ -199,7 +202,7 @@ impl<R: BufRead> Iterator for ArchiveReader<R> {
                     self.count += 1;
                     Some(self.game(&text))
                 }
-                Err(problem) => Some(Err((self.line, problem))),
+                Err(problem) => Some(Err((self.line, problem.to_string()))),
             };
             self.line += lines - 1;
             if found.is_some() {

@@ -136,6 +136,7 @@ fn recorded(
             let lines = (1..).zip(BoundedLines::new(input, LONGEST_LINE));
             let lines = lines.filter(|(_, line)| !line.as_ref().is_ok_and(|line| line.trim().is_empty()));
             Box::new(lines.map(move |(number, line)| {
+                let line = line.map_err(|problem| problem.to_string());
                 let read = line.and_then(|line| json_game(&line, &mut rules).map_err(|error| error.in_line().1));
                 read.map_err(|problem| (number, problem))
             }))
@@ -156,7 +157,7 @@ fn recorded(
 fn whole_text(input: impl BufRead) -> Result<String, String> {
     let mut text = String::new();
     for line in BoundedLines::new(input, LONGEST_GAME).or_latin1() {
-        text.push_str(&line?);
+        text.push_str(&line.map_err(|problem| problem.to_string())?);
         text.push('\n');
         if text.len() > LONGEST_GAME {
             return Err(format!("the game is longer than {LONGEST_GAME} bytes"));

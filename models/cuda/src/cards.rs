@@ -60,11 +60,8 @@ impl Cards {
     }
 
     /// Every card, or why there is none: its device, and its name or why it cannot be used.
-    pub fn survey(&self) -> Vec<(DeviceChoice, Result<String, String>)> {
-        let report = |index| {
-            let card = self.open(index);
-            (DeviceChoice::Cuda(index), card.map(|card| card.name().to_owned()).map_err(|error| error.to_string()))
-        };
+    pub fn survey(&self) -> Vec<(DeviceChoice, Result<String, CardError>)> {
+        let report = |index| (DeviceChoice::Cuda(index), self.open(index).map(|card| card.name().to_owned()));
         (0..Card::count().max(1)).map(report).collect()
     }
 }

@@ -4,7 +4,7 @@
 use std::io::BufRead;
 
 use crate::recorded::DASHES;
-use crate::{BoundedLines, TextError};
+use crate::{BoundedLines, BadLine, TextError};
 
 /// Most tags, and most words, comments and brackets, of one game; further ones are skipped, to bound memory.
 const MOST_TAGS: usize = 1 << 10;
@@ -83,7 +83,7 @@ pub(super) struct RawGames<R> {
     /// The place in the line.
     at: usize,
     /// The line behind it, where it was looked at already.
-    next: Option<Option<Result<String, String>>>,
+    next: Option<Option<Result<String, BadLine>>>,
     /// The first tags of the next game, or what is wrong with the first.
     ahead: Result<Vec<Tag>, (usize, String)>,
     /// Whether comments and annotations are kept.
@@ -117,7 +117,7 @@ impl<R: BufRead> RawGames<R> {
         self.text.clear();
         match self.read_line()? {
             None => return Ok(false),
-            Some(Err(problem)) => game.bad(self.line, problem),
+            Some(Err(problem)) => game.bad(self.line, problem.to_string()),
             Some(Ok(line)) => self.text = line,
         }
         if let Some((comment, began)) = &mut game.comment {
@@ -142,7 +142,7 @@ impl<R: BufRead> RawGames<R> {
     }
 
     /// The line behind the one under way.
-    fn read_line(&mut self) -> Result<Option<Result<String, String>>, TextError> {
+    fn read_line(&mut self) -> Result<Option<Result<String, BadLine>>, TextError> {
         match self.next.take() {
             Some(line) => Ok(line),
             None => self.lines.read().map_err(|source| TextError::Stream { doing: "reading games", source }),
