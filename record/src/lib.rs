@@ -26,7 +26,7 @@ pub mod words;
 pub use identity::GameId;
 pub use json_game::{json_game, json_value};
 pub use json_line::{GameLine, end, json_line};
-pub use lines::{BoundedLines, BadLine};
+pub use lines::{BadLine, BoundedLines};
 pub use pgn::PgnReader;
 pub use record::{GameRecord, PlyRecord, RecordError, Replay, Step, recorded_policy, walk};
 pub use recorded::{Recorded, RecordedGame, RecordedResult, gives_up, without_passable_ends};

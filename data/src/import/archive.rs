@@ -104,7 +104,8 @@ impl<R: BufRead> ArchiveReader<R> {
     pub(super) fn new(input: R, rules: Vec<Rules>) -> Result<ArchiveReader<R>, String> {
         let mut lines = BoundedLines::new(input, LONGEST_RECORD).or_latin1();
         let mut next = || {
-            let line = lines.next().ok_or_else(|| format!("the file is empty; expected a heading such as {HEADING}"))?;
+            let line =
+                lines.next().ok_or_else(|| format!("the file is empty; expected a heading such as {HEADING}"))?;
             line.map_err(|problem| problem.to_string())
         };
         let (mut heading, mut line) = (next()?, 1);

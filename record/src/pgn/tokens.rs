@@ -4,7 +4,7 @@
 use std::io::BufRead;
 
 use crate::recorded::DASHES;
-use crate::{BoundedLines, BadLine, TextError};
+use crate::{BadLine, BoundedLines, TextError};
 
 /// Most tags, and most words, comments and brackets, of one game; further ones are skipped, to bound memory.
 const MOST_TAGS: usize = 1 << 10;
