@@ -260,7 +260,7 @@ function connect() {
       event.preventDefault();
     }
   });
-  // Somebody who writes another address into this page's; the game that is open may have been named there since.
+  // Somebody writes another address into this page's. The page may have named its game there again by now.
   addEventListener("hashchange", async ({ newURL }) => {
     if (!(await arrive(new URL(newURL).hash))) history.replaceState(null, "", `#${page.named}`);
   });
