@@ -89,8 +89,11 @@ fn the_course_of_brandubh_is_played_through() {
     browser.keep_picture("learn-copenhagen.png");
     browser.click("#show");
     says(&browser, "right");
+    // The page may name its lesson in the address before it hears of another one.
+    browser
+        .run("const named = location.hash; location.hash = '#brandubh/finish'; history.replaceState(null, '', named);");
+    browser.until("location.hash === '#brandubh/finish'");
     // The first game.
-    browser.open(&format!("http://{address}/learn.html#brandubh/finish"));
     browser.until("document.querySelector('#finish a')");
     browser.click("#finish a");
     browser.until("document.querySelector('.squares .movable')");
