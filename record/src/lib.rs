@@ -28,7 +28,7 @@ pub use json_game::{json_game, json_value};
 pub use json_line::{GameLine, end, json_line};
 pub use lines::{BadLine, BoundedLines};
 pub use pgn::PgnReader;
-pub use record::{GameRecord, PlyRecord, RecordError, Replay, Step, recorded_policy, walk};
+pub use record::{GameKey, GameRecord, PlyRecord, RecordError, Replay, Step, recorded_policy, walk};
 pub use recorded::{Recorded, RecordedGame, RecordedResult, gives_up, without_passable_ends};
 pub use review::{MoveQuality, REVIEW_PLAYOUTS, Review, Searched, SideReview};
 pub use rules_text::{NoGame, RulesText};

@@ -8,6 +8,15 @@ use hnefi_engine::{Bitboard, Ending, Game, Move, MoveList, Outcome, Position, Ru
 use hnefi_inference::{Handicap, Wdl};
 use serde::{Deserialize, Serialize};
 
+/// Tells a game from all others; it determines all randomness of the game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GameKey {
+    /// Seed of the run, or of the worker that played.
+    pub seed: u64,
+    /// Number within that run, or of that worker.
+    pub game: u64,
+}
+
 /// One game, finished or in flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameRecord {
@@ -172,6 +181,11 @@ impl PlyRecord {
 }
 
 impl GameRecord {
+    /// What tells the game from all others.
+    pub fn key(&self) -> GameKey {
+        GameKey { seed: self.seed, game: self.game }
+    }
+
     /// A game that begins at the standard start of its rules, between players without names or handicap.
     pub fn new(seed: u64, game: u64, rules: Rules) -> GameRecord {
         GameRecord {

@@ -13,7 +13,7 @@ pub mod store;
 pub use codec::{GameReader, decode_games, encode_games};
 pub use config::PlyCaps;
 pub use differences::differences;
-pub use hnefi_record::{GameRecord, PlyRecord, RecordError, Replay, recorded_policy};
+pub use hnefi_record::{GameKey, GameRecord, PlyRecord, RecordError, Replay, recorded_policy};
 pub use metrics::{GenerationMetrics, LossValues, ResignSummary, SelfPlayMetrics, TrainingMetrics};
 pub use read_error::ReadError;
 pub use rules_file::named_rules;

@@ -10,7 +10,7 @@ use hnefi_inference::{Evaluator, json as checked};
 use serde_json::{Value, json};
 
 use super::{Fleet, FleetControl, FleetError, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
-use hnefi_run::store::{Store, StoreError, games_key, games_number, inflight_key, inflight_number};
+use hnefi_run::store::{FleetSave, Store, StoreError, games_key, games_number};
 use hnefi_run::{decode_games, differences, encode_games};
 use hnefi_search::SearchConfig;
 
@@ -107,12 +107,12 @@ fn take_up(
         first_game = games.last().map_or(first_game, |game| game.game + 1);
         verified.extend(games.into_iter().filter(|game| game.would_have_resigned.is_some()));
     }
-    let saves = store.numbers("inflight/", |key| inflight_number(key).filter(|save| save.0 == number))?;
-    let mut file = File { number, first_game, saves: saves.last().map_or(0, |save| save.1) };
+    let saves = store.numbers("inflight/", |key| FleetSave::from_key(key).filter(|of| of.generation == number))?;
+    let mut file = File { number, first_game, saves: saves.last().map_or(0, |newest| newest.save) };
     // Take the newest readable snapshot. Without one the file is played again from its first game, with the same
     // result.
-    for &(_, save) in saves.iter().rev() {
-        let key = inflight_key(number, save);
+    for save in saves.iter().rev() {
+        let key = save.key();
         let bytes = match store.get(&key) {
             Err(StoreError::Unfit { .. }) => continue,
             read => read?,
@@ -121,7 +121,7 @@ fn take_up(
             .map_err(FleetError::from)
             .and_then(|snapshot| Fleet::resume(config, search, params.seed, snapshot));
         if let Ok(fleet) = resumed {
-            file.saves = file.saves.max(save);
+            file.saves = file.saves.max(save.save);
             return Ok((file, fleet.with_threads(params.threads)));
         }
     }
@@ -132,7 +132,7 @@ fn take_up(
 
 fn remove_snapshots(store: &Store, file: u32) -> Result<(), StoreError> {
     for key in store.list("inflight/")? {
-        if inflight_number(&key).is_some_and(|(number, _)| number <= file) {
+        if FleetSave::from_key(&key).is_some_and(|save| save.generation <= file) {
             store.remove(&key)?;
         }
     }
@@ -192,8 +192,9 @@ impl FleetControl for Saver<'_> {
     fn save(&mut self, snapshot: FleetSnapshot) -> Result<(), StoreError> {
         self.due = Instant::now() + self.every;
         let File { number, saves: last, .. } = self.file;
-        self.store.create(&inflight_key(number, last + 1), &snapshot.encode())?;
+        let save = |save| FleetSave { generation: number, save }.key();
+        self.store.create(&save(last + 1), &snapshot.encode())?;
         self.file.saves = last + 1;
-        if last > 0 { self.store.remove(&inflight_key(number, last)) } else { Ok(()) }
+        if last > 0 { self.store.remove(&save(last)) } else { Ok(()) }
     }
 }

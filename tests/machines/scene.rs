@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::Checkpoint;
-use hnefi_run::Run;
 use hnefi_run::store::Store;
+use hnefi_run::{GameKey, Run};
 use hnefi_selfplay::Upload;
 
 use crate::s3::{BUCKET, S3};
@@ -146,15 +146,15 @@ impl Scene {
         for generation in reader.generations().expect("readable") {
             for game in reader.games(generation).expect("readable") {
                 game.check().expect("a game that follows the rules");
-                let before = recorded.insert((game.seed, game.game), generation);
+                let before = recorded.insert(game.key(), generation);
                 assert_eq!(before, None, "game {} of seed {} is recorded twice", game.game, game.seed);
             }
         }
         let waiting = store.list("uploads/").expect("readable");
         let waiting: Vec<Vec<u8>> = waiting.iter().map(|key| store.get(key).expect("readable")).collect();
-        let identities = |files: &[Vec<u8>]| -> BTreeSet<(u64, u64)> {
+        let identities = |files: &[Vec<u8>]| -> BTreeSet<GameKey> {
             let decoded = files.iter().map(|bytes| Upload::decode("an upload", bytes).expect("whole"));
-            decoded.flat_map(|upload| upload.games).map(|game| (game.seed, game.game)).collect()
+            decoded.flat_map(|upload| upload.games).map(|game| game.key()).collect()
         };
         let (arrived, waiting) = (identities(&self.arrived()), identities(&waiting));
         for game in &arrived {

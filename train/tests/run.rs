@@ -446,7 +446,7 @@ fn assert_whole(dir: &Path) -> usize {
     assert_eq!(damage, [""; 0]);
     let run = Run::open_directory(dir).unwrap();
     let games = run.generations().unwrap().into_iter().flat_map(|generation| run.games(generation).unwrap());
-    let games: Vec<_> = games.map(|game| (game.seed, game.game)).collect();
+    let games: Vec<_> = games.map(|game| game.key()).collect();
     assert_eq!(games.len(), games.iter().collect::<BTreeSet<_>>().len(), "a game is recorded twice");
     games.len()
 }

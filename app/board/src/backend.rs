@@ -106,10 +106,17 @@ pub trait ExternalPlayer: Send + Sync {
     ) -> Result<Receiver<Result<Answer, PlayerError>>, PlayerError>;
 }
 
+/// Which game of which room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoomGame {
+    pub(crate) room: u64,
+    pub(crate) game: u64,
+}
+
 /// What an external is asked.
 pub struct Question {
-    /// Numbers of the room and of the game in it.
-    pub game: (u64, u64),
+    /// Of which game.
+    pub game: RoomGame,
     /// The game so far.
     pub played: Game,
     /// For what it leaves to chance.

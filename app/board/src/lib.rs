@@ -37,7 +37,7 @@ pub mod texts;
 mod view;
 mod work_queue;
 
-pub use backend::{ExternalPlayer, Host, Origin, Players, Question};
+pub use backend::{ExternalPlayer, Host, Origin, Players, Question, RoomGame};
 pub use board::{Board, BoardConfig};
 pub use clock::ClockRequest;
 pub use ending::EndingView;

@@ -22,7 +22,7 @@ use super::review::ReviewStep;
 use super::room::{Hint, Job, Room, RoomState};
 use super::task::{ActiveSearch, Place, Step, most_nodes};
 use super::work_queue::{Waiting, WorkQueue};
-use super::{Answer, Board, Next, PlayerError, PlayerId, Problem, Question, Strength, Task, problem};
+use super::{Answer, Board, Next, PlayerError, PlayerId, Problem, Question, RoomGame, Strength, Task, problem};
 
 /// When to look again at work that waits for memory, for a network or for an answer from elsewhere.
 const REST: Duration = Duration::from_millis(15);
@@ -80,7 +80,7 @@ impl Board {
             let task = Task {
                 room: Arc::downgrade(room),
                 ticket,
-                game: (room.number, state.game.number()),
+                game: RoomGame { room: room.number, game: state.game.number() },
                 played,
                 begun: now,
                 earliest: now + state.pace(),

@@ -10,8 +10,8 @@ use hnefi_inference::{Evaluation, Wdl};
 use hnefi_search::Search;
 use hnefi_search::{Rng, rng_for};
 
-use super::PlayerError;
 use super::room::{Job, Room, Ticket};
+use super::{PlayerError, RoomGame};
 
 /// A piece of work and how far it has come.
 pub struct Task {
@@ -19,7 +19,7 @@ pub struct Task {
     pub(super) ticket: Ticket,
     /// Numbers of the room and of the game in it: what players leave to chance depends on them, and not on what else
     /// happens on this host.
-    pub(super) game: (u64, u64),
+    pub(super) game: RoomGame,
     pub(super) played: Game,
     /// Since the host began, as all moments here.
     pub(super) begun: Duration,
@@ -38,7 +38,7 @@ impl Task {
 
     /// The generator of what is left to chance.
     pub(super) fn rng(&self, seed: u64, purpose: u64) -> Rng {
-        rng_for(&[seed, self.game.0, self.game.1, u64::from(self.played.position().ply()), purpose])
+        rng_for(&[seed, self.game.room, self.game.game, u64::from(self.played.position().ply()), purpose])
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_arena::players::{Player, PlayerSpec};
-use hnefi_board::{Answer, ExternalPlayer, PlayerError, Question};
+use hnefi_board::{Answer, ExternalPlayer, PlayerError, Question, RoomGame};
 
 /// A player and what pages call it.
 pub(crate) struct CommandLineOpponent {
@@ -21,7 +21,7 @@ pub(crate) struct CommandLineOpponent {
 struct Seat {
     player: Box<dyn Player>,
     /// Room and game that it was asked about last.
-    game: Option<(u64, u64)>,
+    game: Option<RoomGame>,
 }
 
 impl CommandLineOpponent {

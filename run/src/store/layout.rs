@@ -26,15 +26,26 @@ pub fn games_number(key: &str) -> Option<u32> {
     numbered(key, "games/", ".hgames")
 }
 
-/// `inflight/000001-0003.hfleet`: snapshot number `save` of the fleet in a generation, both counted from 1.
-pub fn inflight_key(generation: u32, save: u32) -> String {
-    format!("inflight/{generation:06}-{save:04}.hfleet")
+/// A snapshot of the fleet, in the order of taking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FleetSave {
+    /// The generation that was being played, counted from 1.
+    pub generation: u32,
+    /// Number of the snapshot in it; 0 for what the generation began with.
+    pub save: u32,
 }
 
-/// Generation and save in a key made by [`inflight_key`]; `None` for other keys.
-pub fn inflight_number(key: &str) -> Option<(u32, u32)> {
-    let (generation, save) = key.strip_prefix("inflight/")?.strip_suffix(".hfleet")?.split_once('-')?;
-    Some((number(generation, 6)?, number(save, 4)?))
+impl FleetSave {
+    /// `inflight/000001-0003.hfleet`.
+    pub fn key(self) -> String {
+        format!("inflight/{:06}-{:04}.hfleet", self.generation, self.save)
+    }
+
+    /// Reads what [`key`](Self::key) made; `None` for other keys.
+    pub fn from_key(key: &str) -> Option<FleetSave> {
+        let (generation, save) = key.strip_prefix("inflight/")?.strip_suffix(".hfleet")?.split_once('-')?;
+        Some(FleetSave { generation: number(generation, 6)?, save: number(save, 4)? })
+    }
 }
 
 /// `checkpoints/000001`: the folder of a checkpoint; generation 0 is the checkpoint that the run began with.
@@ -136,7 +147,7 @@ pub fn largest(key: &str) -> Option<u64> {
         "inflight" => {
             let fleet = name.strip_suffix(".json").map_or(key.to_owned(), |clock| format!("{folder}/{clock}.hfleet"));
             let most = if fleet == key { LARGEST_GAMES } else { 64 * KIB };
-            is(inflight_number(&fleet).is_some(), most)
+            is(FleetSave::from_key(&fleet).is_some(), most)
         }
         "metrics" => is(metrics_number(key).is_some(), 64 * KIB),
         "ladder" => is(!name.contains('/') && name.ends_with(".json"), MIB),
@@ -173,7 +184,8 @@ mod tests {
     fn keys_and_numbers_agree() {
         for generation in [0, 1, 999_999, 1_000_000] {
             assert_eq!(games_number(&games_key(generation)), Some(generation));
-            assert_eq!(inflight_number(&inflight_key(generation, 12_345)), Some((generation, 12_345)));
+            let save = FleetSave { generation, save: 12_345 };
+            assert_eq!(FleetSave::from_key(&save.key()), Some(save));
         }
         for key in [
             "games/1.hgames",
@@ -189,8 +201,9 @@ mod tests {
             assert_eq!(job_number(&job_key(number)), Some(number));
         }
         assert_eq!(upload_key(255, 7), "uploads/00000000000000ff-000007.hupload");
-        assert_eq!([games_key(7), inflight_key(1, 3)], ["games/000007.hgames", "inflight/000001-0003.hfleet"]);
-        assert_eq!(inflight_number("inflight/000001-1.hfleet"), None);
+        assert_eq!(games_key(7), "games/000007.hgames");
+        assert_eq!(FleetSave { generation: 1, save: 3 }.key(), "inflight/000001-0003.hfleet");
+        assert_eq!(FleetSave::from_key("inflight/000001-1.hfleet"), None);
         assert_eq!(checkpoint_number(&format!("{}/card.json", checkpoint_key(12))), Some(12));
         assert_eq!(checkpoint_number("checkpoints/12/card.json"), None);
     }
@@ -200,7 +213,7 @@ mod tests {
         for key in [
             "run.json".to_owned(),
             games_key(1),
-            inflight_key(2, 0),
+            FleetSave { generation: 2, save: 0 }.key(),
             "inflight/000002-0000.json".to_owned(),
             checkpoint_key(1) + "/card.json",
             checkpoint_key(1) + "/model.safetensors",

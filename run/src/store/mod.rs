@@ -33,9 +33,9 @@ pub use error::StoreError;
 pub use fetch::{Fetched, fetch};
 pub use games::read_games;
 pub use layout::{
-    LARGEST_TRAINER_STATE, checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number,
-    job_key, job_number, ladder_events_key, ladder_key, largest, metrics_key, metrics_number, state_key,
-    tensorboard_key, trainer_key, trainer_number, upload_key,
+    FleetSave, LARGEST_TRAINER_STATE, checkpoint_key, checkpoint_number, games_key, games_number, job_key, job_number,
+    ladder_events_key, ladder_key, largest, metrics_key, metrics_number, state_key, tensorboard_key, trainer_key,
+    trainer_number, upload_key,
 };
 pub use location::Location;
 pub use retry::RetryPolicy;

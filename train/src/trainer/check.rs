@@ -6,8 +6,8 @@ use hnefi_arena::ladder::LadderMatch;
 use hnefi_engine::NamedRules;
 use hnefi_inference::json;
 use hnefi_run::store::{
-    Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, inflight_key, inflight_number,
-    job_number, largest, trainer_key, trainer_number,
+    FleetSave, Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, job_number, largest,
+    trainer_key, trainer_number,
 };
 use hnefi_selfplay::{FleetSnapshot, Upload};
 use serde::de::DeserializeOwned;
@@ -238,9 +238,9 @@ impl Check<'_> {
         }
         // A trainer that works meanwhile writes the save before the games, and removes the ones before after them.
         let played = newest_games(self.store)?;
-        let saved = self.store.numbers("inflight/", inflight_number)?.pop();
-        if played > 0 && saved.is_none_or(|(generation, _)| generation <= played) {
-            let name = self.store.name(&inflight_key(played + 1, 0));
+        let saved = self.store.numbers("inflight/", FleetSave::from_key)?.pop();
+        if played > 0 && saved.is_none_or(|save| save.generation <= played) {
+            let name = self.store.name(&FleetSave { generation: played + 1, save: 0 }.key());
             found.damage.push(format!("{name}: not found, nor a later save of the games in flight"));
         }
         Ok(found)
@@ -250,9 +250,9 @@ impl Check<'_> {
         if key.ends_with(".json") {
             return parsed::<InFlight>(bytes)?.check();
         }
-        let Some(number) = inflight_number(key) else { return Ok(()) };
+        let Some(save) = FleetSave::from_key(key) else { return Ok(()) };
         FleetSnapshot::decode("games", bytes).map_err(of_games)?;
-        let clock = format!("inflight/{:06}-{:04}.json", number.0, number.1);
+        let clock = saved::clock_key(save);
         if self.is_training && !self.keys.contains(&clock) {
             return Err(format!("{clock} is not found beside it"));
         }

@@ -4,7 +4,7 @@ use burn::tensor::Device;
 use hnefi_engine::NamedRules;
 use hnefi_models::Network;
 use hnefi_run::store::{
-    Access, Store, StoreError, check_checkpoint, games_key, inflight_key, metrics_key, state_key, tensorboard_key,
+    Access, FleetSave, Store, StoreError, check_checkpoint, games_key, metrics_key, state_key, tensorboard_key,
 };
 use hnefi_search::rng_for;
 use hnefi_selfplay::{Fleet, FleetSnapshot, search_config};
@@ -98,7 +98,7 @@ pub(super) fn open<'a>(
     let saves = Saves { newest: newest_save, seconds: in_flight.selfplay_seconds };
     let spent = counters.spent.max(in_flight.spent);
     let clock = Clock::starting_from(spent, &config.budget);
-    saved::remove_inflight_before(&store, (played_until + 1, newest_save))?;
+    saved::remove_inflight_before(&store, FleetSave { generation: played_until + 1, save: newest_save })?;
     // The newest checkpoint exists unless the run begins or the checkpoint was removed.
     let parent = match trained.checked_sub(1) {
         None => counters.parent.clone(),
@@ -295,9 +295,9 @@ fn open_fleet(
 ) -> Result<(Fleet, u32, InFlight), TrainError> {
     let (selfplay, search, seed) = (&config.selfplay, &search_config(&config.search), config.run.seed);
     let saves = saved::inflight_saves(store, playing)?;
-    let newest = saves.first().copied();
+    let newest = saves.first().map(|save| save.save);
     for save in saves {
-        let key = inflight_key(playing, save);
+        let key = save.key();
         let name = store.name(&key);
         let read = match store.get(&key) {
             Ok(bytes) => FleetSnapshot::decode(&name, &bytes).map_err(|error| error.to_string()),
@@ -309,7 +309,7 @@ fn open_fleet(
         });
         match read {
             Ok(fleet) => {
-                let clock = saved::read_clock(store, playing, save).unwrap_or_else(|error| {
+                let clock = saved::read_clock(store, save).unwrap_or_else(|error| {
                     observer.warning(&format!("skipped {error}; what this generation has cost so far is not known"));
                     InFlight::default()
                 });
@@ -320,7 +320,7 @@ fn open_fleet(
     }
     // Every generation ends with a save for the next one.
     if newest.is_none() && playing > 1 {
-        let name = store.name(&inflight_key(playing, 0));
+        let name = store.name(&FleetSave { generation: playing, save: 0 }.key());
         let lost = "the games in flight are lost, and what follows differs from a run that has them";
         observer
             .warning(&format!("skipped {name}: neither it nor a later save of generation {playing} is there; {lost}"));

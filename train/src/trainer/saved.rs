@@ -11,7 +11,7 @@
 //! ```
 
 use hnefi_inference::{ENCODING_VERSION, json};
-use hnefi_run::store::{Store, StoreError, inflight_key, inflight_number, state_key};
+use hnefi_run::store::{FleetSave, Store, StoreError, state_key};
 
 use super::state::{Counters, FORMAT, InFlight, Part};
 use crate::TrainError;
@@ -114,24 +114,19 @@ pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, Le
     Ok((counters, learner))
 }
 
-fn clock_key(generation: u32, save: u32) -> String {
-    let key = inflight_key(generation, save);
+pub(super) fn clock_key(save: FleetSave) -> String {
+    let key = save.key();
     format!("{}.json", key.strip_suffix(".hfleet").unwrap_or(&key))
 }
 
-fn clock_number(key: &str) -> Option<(u32, u32)> {
-    inflight_number(&format!("{}.hfleet", key.strip_suffix(".json")?))
+fn clock_number(key: &str) -> Option<FleetSave> {
+    FleetSave::from_key(&format!("{}.hfleet", key.strip_suffix(".json")?))
 }
 
 /// Writes one save of the games in flight with its clock, and replaces an existing one. The clock is written first, so
 /// that every fleet has one.
-pub(super) fn write_inflight(
-    store: &Store,
-    (generation, save): (u32, u32),
-    clock: &InFlight,
-    fleet: &[u8],
-) -> Result<(), StoreError> {
-    let (fleet_key, clock_key) = (inflight_key(generation, save), clock_key(generation, save));
+pub(super) fn write_inflight(store: &Store, save: FleetSave, clock: &InFlight, fleet: &[u8]) -> Result<(), StoreError> {
+    let (fleet_key, clock_key) = (save.key(), clock_key(save));
     store.remove(&fleet_key)?;
     store.remove(&clock_key)?;
     let text = serde_json::to_string_pretty(clock).expect("the clock holds only numbers and texts");
@@ -139,23 +134,23 @@ pub(super) fn write_inflight(
     store.create(&fleet_key, fleet)
 }
 
-pub(super) fn inflight_saves(store: &Store, generation: u32) -> Result<Vec<u32>, TrainError> {
-    let save = |key: &str| inflight_number(key).and_then(|(of, save)| (of == generation).then_some(save));
+pub(super) fn inflight_saves(store: &Store, generation: u32) -> Result<Vec<FleetSave>, TrainError> {
+    let save = |key: &str| FleetSave::from_key(key).filter(|save| save.generation == generation);
     Ok(store.numbers("inflight/", save)?.into_iter().rev().collect())
 }
 
 /// Reads the clock beside a save.
-pub(super) fn read_clock(store: &Store, generation: u32, save: u32) -> Result<InFlight, TrainError> {
-    let key = clock_key(generation, save);
+pub(super) fn read_clock(store: &Store, save: FleetSave) -> Result<InFlight, TrainError> {
+    let key = clock_key(save);
     let damaged = |problem: String| TrainError::State { object: key.clone(), problem: format!("damaged: {problem}") };
     let clock: InFlight = json::from_slice(&store.get(&key)?).map_err(|error| damaged(error.to_string()))?;
     clock.check().map_err(damaged)?;
     Ok(clock)
 }
 
-pub(super) fn remove_inflight_before(store: &Store, newest: (u32, u32)) -> Result<(), StoreError> {
+pub(super) fn remove_inflight_before(store: &Store, newest: FleetSave) -> Result<(), StoreError> {
     for key in store.list("inflight/")? {
-        if inflight_number(&key).or_else(|| clock_number(&key)).is_some_and(|number| number < newest) {
+        if FleetSave::from_key(&key).or_else(|| clock_number(&key)).is_some_and(|save| save < newest) {
             store.remove(&key)?;
         }
     }
@@ -272,14 +267,15 @@ mod tests {
     fn saves_in_flight_and_their_clocks() {
         let (_dir, store) = store();
         let clock = |wall| InFlight { spent: Spent { wall, processor: 0.0 }, ..InFlight::default() };
-        for (generation, save) in [(1, 0), (1, 1), (1, 2), (2, 0)] {
-            write_inflight(&store, (generation, save), &clock(f64::from(save)), b"fleet").unwrap();
+        let number = |generation, save| FleetSave { generation, save };
+        for save in [number(1, 0), number(1, 1), number(1, 2), number(2, 0)] {
+            write_inflight(&store, save, &clock(f64::from(save.save)), b"fleet").unwrap();
         }
-        assert_eq!(inflight_saves(&store, 1).unwrap(), [2, 1, 0]);
-        remove_inflight_before(&store, (1, 2)).unwrap();
-        assert_eq!(inflight_saves(&store, 1).unwrap(), [2]);
-        assert_eq!(read_clock(&store, 1, 2).unwrap(), clock(2.0));
-        assert!(read_clock(&store, 1, 1).is_err());
+        assert_eq!(inflight_saves(&store, 1).unwrap(), [2, 1, 0].map(|save| number(1, save)));
+        remove_inflight_before(&store, number(1, 2)).unwrap();
+        assert_eq!(inflight_saves(&store, 1).unwrap(), [number(1, 2)]);
+        assert_eq!(read_clock(&store, number(1, 2)).unwrap(), clock(2.0));
+        assert!(read_clock(&store, number(1, 1)).is_err());
         assert_eq!(store.list("inflight/").unwrap().len(), 4, "two saves with their clocks");
     }
 }

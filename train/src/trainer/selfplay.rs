@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hnefi_run::store::{StoreError, games_key, upload_key};
+use hnefi_run::store::{FleetSave, StoreError, games_key, upload_key};
 use hnefi_run::{GameRecord, PROGRAM, encode_games};
 use hnefi_selfplay::Fleet;
 
@@ -108,7 +108,7 @@ fn play(
 
     // First write the games in flight, which belong to the next generation, then the finished games. After an
     // interruption in between, the game file is missing and this generation's own saves still exist.
-    let (store, next) = (&context.store, (number + 1, 0));
+    let (store, next) = (&context.store, FleetSave { generation: number + 1, save: 0 });
     if store.is_exclusive() {
         let in_flight = InFlight { spent: clock.spent(), selfplay_seconds: 0.0, finished: Some(statistics.clone()) };
         saved::write_inflight(store, next, &in_flight, &fleet.snapshot().encode())?;

@@ -61,7 +61,7 @@ fn sweep(name: &str, choose: impl Fn(Vec<(usize, Fault)>) -> Vec<(usize, Fault)>
         let run = Run::open(&location, RetryPolicy::default()).unwrap();
         let mut seen = BTreeSet::new();
         for game in run.generations().unwrap().into_iter().flat_map(|generation| run.games(generation).expect(&what)) {
-            assert!(seen.insert((game.seed, game.game)), "{what}: game {} of {} twice", game.game, game.seed);
+            assert!(seen.insert(game.key()), "{what}: game {} of {} twice", game.game, game.seed);
         }
     });
 }

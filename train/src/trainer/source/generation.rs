@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hnefi_inference::EvaluatorFactory;
-use hnefi_run::store::StoreError;
+use hnefi_run::store::{FleetSave, StoreError};
 use hnefi_selfplay::{FleetError, FleetProgress, FleetSnapshot};
 
 use super::uploads::Uploads;
@@ -97,9 +97,9 @@ impl Generation<'_> {
             return Ok(());
         }
         let clock = InFlight { spent: self.clock.spent(), selfplay_seconds: self.seconds(), finished: None };
-        let number = (self.number, self.saves.newest + 1);
-        saved::write_inflight(store, number, &clock, &snapshot.encode())?;
+        let save = FleetSave { generation: self.number, save: self.saves.newest + 1 };
+        saved::write_inflight(store, save, &clock, &snapshot.encode())?;
         self.saves.newest += 1;
-        saved::remove_inflight_before(store, number)
+        saved::remove_inflight_before(store, save)
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use hnefi_engine::NamedRules;
 use hnefi_run::store::StoreError;
-use hnefi_run::{GameRecord, RecordError};
+use hnefi_run::{GameKey, GameRecord, RecordError};
 use hnefi_selfplay::Upload;
 
 use crate::trainer::context::Context;
@@ -23,8 +23,8 @@ const RECENT: usize = 2;
 
 #[derive(Default)]
 pub(in crate::trainer) struct Uploads {
-    /// Games of the latest generations and of this one, by seed and number.
-    known: HashSet<(u64, u64)>,
+    /// Games of the latest generations and of this one.
+    known: HashSet<GameKey>,
     /// Keys already read or taken over, including damaged uploads and uploads of known games.
     seen: BTreeSet<String>,
     uploads: Vec<Upload>,
@@ -38,7 +38,7 @@ impl Uploads {
     /// No uploads yet, for a run with these recorded games.
     pub(in crate::trainer) fn new(recorded: &Games) -> Uploads {
         let recent = recorded.values().rev().take(RECENT).flatten();
-        Uploads { known: recent.map(identity).collect(), ..Uploads::default() }
+        Uploads { known: recent.map(GameRecord::key).collect(), ..Uploads::default() }
     }
 
     /// Reads new uploads, at most once in [`EVERY`].
@@ -68,7 +68,7 @@ impl Uploads {
 
     /// Takes in an upload, without games that are known.
     pub(super) fn take_in(&mut self, mut upload: Upload) {
-        upload.games.retain(|game| self.known.insert(identity(game)));
+        upload.games.retain(|game| self.known.insert(game.key()));
         if !upload.games.is_empty() {
             self.plies += upload.training_plies();
             self.games += upload.games.len() as u64;
@@ -95,8 +95,4 @@ fn read(rulesets: &[NamedRules], name: &str, bytes: &[u8]) -> Result<Upload, Str
     })?;
     let foreign = upload.games.iter().find_map(|game| check_rules(rulesets, game).err());
     foreign.map_or(Ok(upload), |problem| Err(format!("{name}: {problem}")))
-}
-
-fn identity(game: &GameRecord) -> (u64, u64) {
-    (game.seed, game.game)
 }
