@@ -2,9 +2,8 @@
 //! same.
 //!
 //! The network of this test reads nothing but the global vector, and what it says of a position depends on every entry
-//! but the clocks of the rules. Self-play's games have a cap of 150 plies here, matches and
-//! records one of 400, boards and the protocol none. (`data/tests/reference.rs` and
-//! `train/tests/samples.rs` do the same where features themselves come out.)
+//! but the clocks of the rules. Self-play's games have a cap of 150 plies here, matches and records one of 400, boards and
+//! the protocol none. (`train/tests/samples.rs` does the same where features themselves come out.)
 
 #[path = "../app/web/tests/http/mod.rs"]
 mod http;

@@ -1,17 +1,12 @@
 //! Somebody who never saw the game, on a phone: the course, a first game, its review with two mistakes tried anew, and
 //! five puzzles.
-//!
-//! Needs `chromium` and `chromedriver`.
-
-mod driver;
-mod http;
 
 use hnefi_puzzles::shipped;
 use hnefi_web::WebConfig;
 use serde_json::json;
 
-use driver::Browser;
-use http::serve;
+use super::driver::Browser;
+use super::http::serve;
 
 /// Moves a piece by pressing it and where it goes.
 fn play(browser: &Browser, from: &str, to: &str) {

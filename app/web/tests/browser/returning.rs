@@ -1,18 +1,13 @@
 //! What brings a person back to the board, in a headless Chromium: games that are kept and listed, links that lead to
 //! them again, mistakes that come back, invitations, and a browser's storage in which anything may lie.
-//!
-//! Needs `chromium` and `chromedriver`.
-
-mod driver;
-mod http;
 
 use std::net::SocketAddr;
 
 use hnefi_web::WebConfig;
 use serde_json::{Value, json};
 
-use driver::{Browser, MY_TURN, PLIES};
-use http::{get, post, request, serve, two_people};
+use super::driver::{Browser, MY_TURN, PLIES};
+use super::http::{get, post, request, serve, two_people};
 
 const FEN: &str = "return document.querySelector('#fen').textContent;";
 

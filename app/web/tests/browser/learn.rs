@@ -1,22 +1,19 @@
 //! The lessons and the puzzles as a person meets them, in a headless Chromium, on a large screen and on a phone.
 //!
-//! Needs `chromium` and `chromedriver`. With `HNEFI_PICTURES`
+//! With `HNEFI_PICTURES`
 //! pictures of the pages are kept.
-
-mod driver;
-mod http;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use driver::Browser;
+use super::driver::Browser;
 use hnefi_engine::Preset;
 use hnefi_puzzles::{Puzzle, Theme, shipped};
 use hnefi_web::WebConfig;
 use serde_json::{Value, json};
 
-use http::{get, serve};
+use super::http::{get, serve};
 
 fn course(address: SocketAddr, rules: &str) -> Value {
     get(address, &format!("/api/lessons?rules={rules}")).ok()

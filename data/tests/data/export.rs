@@ -1,16 +1,14 @@
 //! Exported files: every array against the games it came from, shards, and what happens when something is in the way.
 
-mod games;
-mod npz;
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::games;
+use super::npz::{Array, array, lists};
 use hnefi_data::{DataError, ExportParams, Format, GameId, PolicyColumns, SourceGame, export, export_unless};
 use hnefi_engine::{BoardSize, MoveList, NamedRules, Position, Preset, Reason, Side, Symmetry};
 use hnefi_inference::{Features, GLOBALS, Handicap, PolicyIndex, Wdl};
 use hnefi_run::GameRecord;
-use npz::{Array, array, lists};
 use serde_json::{Value, json};
 
 /// What lies in a folder.

@@ -1,12 +1,11 @@
 //! Datasets: Parquet against the games and against numpy, splits, filters, and what the card says.
 
-mod games;
-mod npz;
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use super::npz::{array, lists};
+use super::{games, npz};
 use hnefi_data::{
     BoardColumns, Bounds, ExportParams, Filter, Format, GameId, GameResult, PolicyColumns, SourceGame, Splits,
     TableKind, export, import,
@@ -14,7 +13,6 @@ use hnefi_data::{
 use hnefi_engine::{BoardSize, NamedRules, Preset, Side, Square, Symmetry};
 use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::GameRecord;
-use npz::{array, lists};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use rand::RngExt;

@@ -1,15 +1,10 @@
 //! The review of a game as a person meets it: bad moves are named, and one is tried anew.
-//!
-//! Needs `chromium` and `chromedriver`.
-
-mod driver;
-mod http;
 
 use hnefi_web::WebConfig;
 use serde_json::{Value, json};
 
-use driver::Browser;
-use http::{post, serve};
+use super::driver::Browser;
+use super::http::{post, serve};
 
 /// A game in which the attackers let the king out: after `d6-c6` he goes to the corner by way of the open side.
 const GAME: &str = "d2-c2 d3-g3 a4-a5 d4-d3 c2-c1 d3-f3 a5-a4 f3-f1 b4-b5 f1-g1";

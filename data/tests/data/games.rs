@@ -1,7 +1,5 @@
 //! Recorded games by seeded random play, with policies and values made up from the same numbers.
 
-#![allow(dead_code, reason = "not every test has a use for all of it")]
-
 use hnefi_engine::{MoveList, NamedRules, Position, Preset, Rules, Side};
 use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};

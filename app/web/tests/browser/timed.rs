@@ -1,15 +1,10 @@
 //! Games with clocks, moves chosen in advance, and arrows that people draw.
-//!
-//! Needs `chromium` and `chromedriver` for the page.
-
-mod driver;
-mod http;
 
 use hnefi_web::WebConfig;
 use serde_json::json;
 
-use driver::Browser;
-use http::{post, serve};
+use super::driver::Browser;
+use super::http::{post, serve};
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]

@@ -1,10 +1,9 @@
 //! Games that others recorded: what is written in their formats is read back, and what is wrong is named by its line.
 
-mod games;
-
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use super::games;
 use hnefi_data::{DataError, Imported, import, recorded_games, replay_line, write_jsonl};
 use hnefi_engine::{Encirclement, NamedRules, Ply, Position, Preset, Rules, Side};
 use hnefi_record::{Step, walk, words};
@@ -198,7 +197,7 @@ fn people_who_play_on_keep_their_game() {
 /// Two games of two plies, the first one won by the defenders: as R 4.2, pandas 3.1 and Excel write them into tables.
 #[test]
 fn tables_of_other_tools_are_read() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tables");
     let files: Vec<PathBuf> =
         std::fs::read_dir(folder).expect("tables").map(|file| file.expect("one").path()).collect();
     assert_eq!(files.len(), 10);

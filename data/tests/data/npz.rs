@@ -1,8 +1,6 @@
 //! Arrays of an `.npz` file, by the format that NumPy documents (`numpy.lib.format`). `scripts/check_files.py` has NumPy
 //! itself read such files.
 
-#![allow(dead_code, reason = "not every test has a use for all of it")]
-
 use std::fs::File;
 use std::io::Read;
 use std::ops::Index;

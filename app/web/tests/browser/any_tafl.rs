@@ -1,17 +1,12 @@
 //! Any tafl in the page, in a headless Chromium: a rules record that is pasted, a start that is drawn, a board whose
 //! squares are smaller than a finger.
-//!
-//! Needs `chromium` and `chromedriver`.
-
-mod driver;
-mod http;
-mod own_rules;
 
 use hnefi_web::WebConfig;
 use serde_json::json;
 
-use driver::Browser;
-use http::serve;
+use super::driver::Browser;
+use super::http::serve;
+use super::own_rules;
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]

@@ -1,12 +1,8 @@
 //! The page as a person meets it, in a headless Chromium: a game, its analysis, a run, and no word in the console.
 //!
-//! Needs `chromium` and `chromedriver`, and the search for barriers `axe-core` (`npm install --prefix target/npm
-//! axe-core@4`). With `HNEFI_PICTURES=docs/images` the
-//! pictures of the documents are made anew, of the run that `HNEFI_PICTURES_RUN` names or of a made-up one.
-
-mod driver;
-mod http;
-mod screens;
+//! The search for barriers needs `axe-core` (`npm install --prefix target/npm axe-core@4`). With
+//! `HNEFI_PICTURES=docs/images` the pictures of the documents are made anew, of the run that `HNEFI_PICTURES_RUN` names
+//! or of a made-up one.
 
 use std::path::PathBuf;
 
@@ -15,8 +11,8 @@ use hnefi_run::encode_games;
 use hnefi_web::WebConfig;
 use serde_json::json;
 
-use driver::{Browser, PLIES};
-use http::{add_generation, configure, made_up_run, played, serve, two_people};
+use super::driver::{Browser, PLIES};
+use super::http::{add_generation, configure, made_up_run, played, serve, two_people};
 
 /// The training page is no longer hidden.
 const SHOWN: &str = "!document.body.classList.contains('waiting')";

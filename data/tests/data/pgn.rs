@@ -1,7 +1,6 @@
 //! Game texts: what is written is read back, what people write is read, and what is wrong is named by its line.
 
-mod games;
-
+use super::games;
 use hnefi_data::{PgnReader, TextError, write_pgn};
 use hnefi_engine::{Outcome, Preset, Reason, Side};
 use hnefi_run::GameRecord;

@@ -1,7 +1,6 @@
 //! Judging a network by games whose answers are known.
 
-mod games;
-
+use super::games;
 use hnefi_data::{JudgeParams, Judgement, judge};
 use hnefi_engine::{Escape, MoveList, Position, Preset, Rules};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator};

@@ -1,9 +1,6 @@
 //! Games as trees in a headless Chromium: variations, permanent addresses, and games that are opened again after the
 //! server was killed.
 
-mod driver;
-mod http;
-
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -11,8 +8,8 @@ use std::time::{Duration, Instant};
 use hnefi_web::{WebConfig, WebServer};
 use serde_json::{Value, json};
 
-use driver::Browser;
-use http::serve;
+use super::driver::Browser;
+use super::http::serve;
 
 const NOW: &str = "document.querySelector('#moves .now')?.dataset.place";
 
@@ -209,7 +206,7 @@ impl Server {
     /// Starts this program again as a server at an address, and waits until it listens.
     fn start(address: SocketAddr) -> Server {
         let program = std::env::current_exe().expect("this program");
-        let arguments = ["--exact", "a_server_for_the_test_of_restarts", "--ignored", "--nocapture"];
+        let arguments = ["--exact", "tree::a_server_for_the_test_of_restarts", "--ignored", "--nocapture"];
         let child = Command::new(program).args(arguments).env("HNEFI_TEST_LISTEN", address.to_string()).spawn();
         let patience = Instant::now() + Duration::from_secs(20);
         while TcpStream::connect(address).is_err() {

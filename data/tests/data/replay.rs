@@ -1,7 +1,6 @@
 //! The checker of games: known positions, bad input of every kind, and everything the exporter writes.
 
-mod games;
-
+use super::games;
 use hnefi_data::{replay, write_jsonl};
 use serde_json::{Value, json};
 

@@ -1,0 +1,17 @@
+//! The page in a headless Chromium. Needs `chromium` and `chromedriver`.
+
+mod any_tafl;
+mod board;
+#[path = "../driver/mod.rs"]
+mod driver;
+#[path = "../http/mod.rs"]
+mod http;
+mod learn;
+mod newcomer;
+#[path = "../own_rules/mod.rs"]
+mod own_rules;
+mod returning;
+mod review;
+mod screens;
+mod timed;
+mod tree;
