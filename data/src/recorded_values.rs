@@ -47,9 +47,8 @@ struct Sums {
 
 impl RecordedValues {
     /// What a value says, and what it does not.
-    pub const MEANING: &str = "A value says what the network expects of the game, under the game's handicap if it has \
-        one. The shipped network `copenhagen` learned from games with handicaps and was not told of them, and so its \
-        values are not those of play among equals.";
+    pub const MEANING: &str =
+        "A value says what the network expects of the game, under the game's handicap if it has one.";
 
     /// Adds a game. Unfinished games, and games whose first position cannot be read, do not count.
     pub fn count(&mut self, game: &GameRecord) {

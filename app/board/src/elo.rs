@@ -32,12 +32,14 @@ pub(super) fn ratings(preset: Preset) -> Option<Ratings> {
 
 /// The attackers' score from the start: what the shipped network's search expects, and what they make in games of this
 /// network with itself ([docs/PLAYING.md](../../../docs/PLAYING.md#analysis) has the commands).
-const STARTS: [(Preset, [f32; 2]); 5] = [
-    (Preset::Copenhagen, [0.50, 0.38]),
-    (Preset::Fetlar, [0.51, 0.46]),
+const STARTS: [(Preset, [f32; 2]); 7] = [
+    (Preset::Copenhagen, [0.45, 0.44]),
+    (Preset::CopenhagenHnefataflOrg, [0.49, 0.50]),
+    (Preset::Fetlar, [0.55, 0.47]),
     (Preset::Brandubh, [0.09, 0.13]),
-    (Preset::Tablut, [0.54, 0.52]),
-    (Preset::Historical, [0.50, 0.41]),
+    (Preset::Tablut, [0.62, 0.61]),
+    (Preset::TablutLinnaeus, [0.67, 0.66]),
+    (Preset::Historical, [0.46, 0.41]),
 ];
 
 /// The same by the names of the rulesets.
