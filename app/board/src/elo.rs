@@ -32,9 +32,11 @@ pub(super) fn ratings(preset: Preset) -> Option<Ratings> {
 
 /// The attackers' score from the start: what the shipped network's search expects, and what they make in games of this
 /// network with itself ([docs/PLAYING.md](../../../docs/PLAYING.md#analysis) has the commands).
-const STARTS: [(Preset, [f32; 2]); 7] = [
+const STARTS: [(Preset, [f32; 2]); 9] = [
     (Preset::Copenhagen, [0.45, 0.44]),
     (Preset::CopenhagenHnefataflOrg, [0.49, 0.50]),
+    (Preset::CopenhagenCyningstan, [0.38, 0.33]),
+    (Preset::CopenhagenPlaytafl, [0.52, 0.44]),
     (Preset::Fetlar, [0.55, 0.47]),
     (Preset::Brandubh, [0.09, 0.13]),
     (Preset::Tablut, [0.62, 0.61]),
