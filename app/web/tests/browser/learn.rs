@@ -1,7 +1,6 @@
 //! The lessons and the puzzles as a person meets them, in a headless Chromium, on a large screen and on a phone.
 //!
-//! With `HNEFI_PICTURES`
-//! pictures of the pages are kept.
+//! With `HNEFI_PICTURES` pictures of the pages are kept.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
