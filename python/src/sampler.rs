@@ -23,13 +23,12 @@ impl Borrow<Record> for Held {
     }
 }
 
-/// Sampler(games, seed=1, *, value_search_mix=0.0, value_fade=0.0): the samples that `hnefi train` draws from a replay
-/// window.
+/// Sampler(games, seed=1, *, value_lambda=1.0, value_fade=0.0): the samples that `hnefi train` draws.
 ///
 /// `games` are `GameRecord`s. Only plies that train are drawn, of games that have ended, each with one of the eight
-/// symmetries. `seed` and the number of the step decide what is drawn. `value_search_mix` is the share of the searched
-/// value in the value target, and a result n plies ahead has weight exp(-value_fade * n). Raises ValueError for a share
-/// outside 0..1 and a fade below 0. `len` counts the plies.
+/// symmetries. `seed` and the number of the step decide what is drawn. A ply's value target is `value_lambda` of the
+/// next ply's target, in the end the result, and for the rest its own searched value; what is n plies ahead has weight
+/// exp(-value_fade * n). Raises ValueError for a share outside 0..1 and a fade below 0. `len` counts the plies.
 #[pyclass(module = "hnefi", frozen)]
 pub struct Sampler(Drawn<Held>);
 
@@ -37,24 +36,24 @@ pub struct Sampler(Drawn<Held>);
 impl Sampler {
     #[new]
     #[pyo3(
-        signature = (games, seed = None, *, value_search_mix = 0.0, value_fade = 0.0),
-        text_signature = "(games, seed=1, *, value_search_mix=0.0, value_fade=0.0)"
+        signature = (games, seed = None, *, value_lambda = 1.0, value_fade = 0.0),
+        text_signature = "(games, seed=1, *, value_lambda=1.0, value_fade=0.0)"
     )]
     fn new(
         py: Python<'_>,
         games: Vec<Py<GameRecord>>,
         seed: Option<&Bound<'_, PyAny>>,
-        value_search_mix: f32,
+        value_lambda: f32,
         value_fade: f32,
     ) -> PyResult<Sampler> {
         let seed = optional(seed, "seed", SEEDS)?.unwrap_or(1);
-        if !(0.0..=1.0).contains(&value_search_mix) {
-            return Err(refused(format!("value_search_mix = {value_search_mix}: expected a share from 0 to 1")));
+        if !(0.0..=1.0).contains(&value_lambda) {
+            return Err(refused(format!("value_lambda = {value_lambda}: expected a share from 0 to 1")));
         }
         if !(value_fade >= 0.0 && value_fade.is_finite()) {
             return Err(refused(format!("value_fade = {value_fade}: expected a number from 0 on")));
         }
-        let target = ValueTarget { search_mix: value_search_mix, fade: value_fade };
+        let target = ValueTarget { lambda: value_lambda, fade: value_fade };
         let games: Vec<Held> = games.into_iter().map(Held).collect();
         Ok(Sampler(py.detach(|| Drawn::new(games, seed, target))))
     }

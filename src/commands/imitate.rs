@@ -23,7 +23,7 @@ const USED: [&str; 15] = [
     "train.rate",
     "train.rate_end",
     "train.shards",
-    "train.value_search_mix",
+    "train.value_lambda",
     "train.value_weight",
     "train.warmup_steps",
     "train.weight_decay",

@@ -77,7 +77,7 @@ fn samples_per_second(
     params.shards = params.shards.min(batch / 2);
     let network = Network::fresh(&config.network, 1, &Device::flex());
     let mut learner = Learner::new(&network, &[device], params)?;
-    let target = ValueTarget { search_mix: 0.0, fade: 0.0 };
+    let target = ValueTarget { lambda: 1.0, fade: 0.0 };
     let batch = Sampler::new(std::slice::from_ref(game), 1, target).batch(
         0,
         batch / params.shards * params.shards,

@@ -55,7 +55,7 @@ pub fn imitate(
 ) -> Result<Imitation, TrainError> {
     checked(config, "of this training")?;
     games.iter().try_for_each(GameRecord::check)?;
-    let value = ValueTarget { search_mix: config.train.value_search_mix, fade: 0.0 };
+    let value = ValueTarget { lambda: config.train.value_lambda, fade: 0.0 };
     let sampler = Sampler::new(games, config.run.seed, value);
     if sampler.plies() == 0 {
         return Err(TrainError::NothingToLearn { games: games.len() });

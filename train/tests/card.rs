@@ -38,7 +38,7 @@ fn card() -> Vec<TrainingDevice> {
 
 fn batch(preset: Preset, rows: usize, step: u64) -> Vec<Batch> {
     let games: Vec<GameRecord> = (0..4).map(|number| random_game(preset, number)).collect();
-    Sampler::new(&games, 3, ValueTarget { search_mix: 0.3, fade: 0.0 }).batch(step, rows, 1).unwrap()
+    Sampler::new(&games, 3, ValueTarget { lambda: 0.9, fade: 0.0 }).batch(step, rows, 1).unwrap()
 }
 
 /// A network after a few steps, whose units have all something to say.
@@ -132,7 +132,7 @@ fn a_step_repeats_itself_whatever_the_card_has_done_before() {
 fn a_card_and_the_cpu_share_a_batch() {
     let config = NetworkConfig { blocks: 1, channels: 32, pool_every: 0, head_channels: 8, value_hidden: 16 };
     let games: Vec<GameRecord> = (0..4).map(|number| random_game(Preset::Brandubh, number)).collect();
-    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.3, fade: 0.0 });
+    let sampler = Sampler::new(&games, 3, ValueTarget { lambda: 0.9, fade: 0.0 });
     let batch = sampler.batch(0, 16, 2).unwrap();
     let network = Network::fresh(&config, 5, &Device::flex());
     let params = LearnerParams { shards: 2, ..PARAMS };

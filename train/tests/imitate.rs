@@ -105,9 +105,9 @@ fn searched_values_are_learned_for_their_share() {
     for ply in games.iter_mut().flat_map(|game| &mut game.plies) {
         (ply.playouts, ply.searched) = (16, Wdl { win: 0.9, draw: 0.05, loss: 0.05 });
     }
-    let wins = |search_mix: f32| {
+    let wins = |lambda: f32| {
         let mut config = config();
-        config.train.value_search_mix = search_mix;
+        config.train.value_lambda = lambda;
         let learned = imitate(&config, &[TrainingDevice::Cpu], &games, 8.0, None, &mut |_| true).unwrap();
         let mut judge = Devices::cpu().evaluator(&learned.checkpoint.weights, Precision::F32.into()).unwrap();
         let (mut legal, mut out, mut sum) = (MoveList::new(), Evaluations::new(), 0.0);
@@ -122,7 +122,7 @@ fn searched_values_are_learned_for_their_share() {
         }
         sum / games[0].plies.len() as f32
     };
-    let (without, with) = (wins(0.0), wins(1.0));
+    let (without, with) = (wins(1.0), wins(0.0));
     assert!(without < 0.65 && with > 0.75, "{without} without, {with} with");
 }
 

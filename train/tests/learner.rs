@@ -39,7 +39,7 @@ fn games() -> Vec<GameRecord> {
 
 fn batches(count: u64, rows: usize, shards: usize) -> Vec<Vec<Batch>> {
     let games = games();
-    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 });
+    let sampler = Sampler::new(&games, 3, ValueTarget { lambda: 1.0, fade: 0.0 });
     (0..count).map(|step| sampler.batch(step, rows, shards).unwrap()).collect()
 }
 
@@ -102,7 +102,7 @@ fn a_grown_learner_keeps_its_moments_and_counts() {
 fn it_learns_a_batch_by_heart() {
     let start = Start::of("5aaa5/13/13/6d6/6d6/a5d5a/a2dddkddd2a/a5d5a/6d6/6d6/13/13/5aaa5");
     let large = random_game_by(Rules { start, ..Preset::Copenhagen.rules() }, 1);
-    let target = ValueTarget { search_mix: 0.0, fade: 0.0 };
+    let target = ValueTarget { lambda: 1.0, fade: 0.0 };
     for (games, side) in [(games(), 7), (vec![large], 13)] {
         let batch = &Sampler::new(&games, 3, target).batch(0, 32, 2).unwrap();
         assert_eq!(batch[0].size.side(), side);

@@ -285,7 +285,7 @@ class Sampler:
         games: Sequence[GameRecord],
         seed: _Int = 1,
         *,
-        value_search_mix: _Float = 0.0,
+        value_lambda: _Float = 1.0,
         value_fade: _Float = 0.0,
     ) -> Sampler: ...
     def batch(self, step: _Int, rows: _Int = 256) -> Samples: ...

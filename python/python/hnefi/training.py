@@ -44,8 +44,8 @@ class Task:
         self.train: dict[str, Any] = told["train"]
         """The section [train] of the configuration."""
         self._answers = answers
-        mix, fade = told["value_search_mix"], told["value_fade"]
-        self.sampler = Sampler(games, told["seed"], value_search_mix=mix, value_fade=fade)
+        value_lambda, fade = told["value_lambda"], told["value_fade"]
+        self.sampler = Sampler(games, told["seed"], value_lambda=value_lambda, value_fade=fade)
         """Draws from the window as our learner does."""
 
     def batches(self) -> Iterator[tuple[int, float, Samples]]:

@@ -146,7 +146,7 @@ def test_samples_are_plies_of_the_games(games: list[hnefi.GameRecord]) -> None:
         atol=1e-5,
     )
     for call, words in [
-        (lambda: hnefi.Sampler(games, value_search_mix=1.5), "value_search_mix = 1.5"),
+        (lambda: hnefi.Sampler(games, value_lambda=1.5), "value_lambda = 1.5"),
         (lambda: hnefi.Sampler(games, value_fade=-1), "value_fade = -1"),
         (lambda: hnefi.Sampler([]).batch(0), "no ply of these games trains"),
     ]:
@@ -196,7 +196,7 @@ def test_the_example_does_its_tasks_and_goes_on_from_its_state(root: Path, tmp_p
                 "seed": 1,
                 "first_step": 40 * (number - 1),
                 "rates": [0.005] * 40,
-                "value_search_mix": 0.0,
+                "value_lambda": 1.0,
                 "value_fade": 0.0,
                 "train": train,
             }

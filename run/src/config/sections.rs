@@ -171,9 +171,11 @@ section! {
         window_base: u64 = 20_000, Kind::Whole(1, 1_000_000_000), "training plies";
         /// Smallest number of generations in the window.
         window_generations: usize = 4, Kind::Whole(1, 1_000_000), "generations";
-        /// Share of the searched value in the value target; the rest is the game's result.
-        value_search_mix: f32 = 0.0, Kind::Real(0.0, 1.0), "share of the target";
-        /// A result this many plies ahead has weight 1/e in the value target (a draw has the rest), so that a long
+        /// TD(lambda): a ply's value target is this share of the next ply's target, which in the end is the game's
+        /// result, and for the rest its own searched value. 1 is the result alone; with 0.95 the searched values of
+        /// the next 20 plies weigh most.
+        value_lambda: f32 = 1.0, Kind::Real(0.0, 1.0), "share of the next target";
+        /// What lies this many plies ahead has weight 1/e in the value target (a draw has the rest), so that a long
         /// defence is worth more than a short one while one side wins nearly all games. The effect shrinks linearly to
         /// none at the end of the run or stage.
         value_horizon: f32 = 25.0, Kind::Real(0.0, 1e6), "plies, 0 is off";

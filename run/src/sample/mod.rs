@@ -7,7 +7,7 @@
 //! | target | from |
 //! |---|---|
 //! | policy | the search's weights over the legal moves |
-//! | value | the game's result for the side to move, faded and mixed with the searched value as configured |
+//! | value | the searched values from the ply on and the game's result, for the side to move, as configured |
 //! | moves left | `ln(1 + plies left)`; none in resigned games, whose full length is unknown |
 //! | occupancy | the last position's pieces; none in resigned games |
 //!
@@ -75,9 +75,11 @@ impl Pool {
 /// The composition of the value target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueTarget {
-    /// Share of the searched value; the rest is the game's result.
-    pub search_mix: f32,
-    /// Fading of the result per ply: a result `n` plies ahead has weight `exp(-fade * n)`, and a draw the rest.
+    /// TD(lambda): the target is `1 - lambda` of the ply's searched value and `lambda` of the next ply's target, in the
+    /// end of the result. A result is the same for all plies of a game and full of chance; a searched value is less so,
+    /// but has the network's errors.
+    pub lambda: f32,
+    /// Fading per ply: what is `n` plies ahead has weight `exp(-fade * n)`, and a draw the rest.
     ///
     /// While one side wins nearly every game, as the defenders do on the small boards at first, the plain result is the
     /// same for all positions and the network learns nothing from it. A fading result distinguishes a long defence from
@@ -90,7 +92,7 @@ impl ValueTarget {
     pub fn at(section: &TrainSection, progress: f64) -> ValueTarget {
         let horizon = section.value_horizon;
         let fade = if horizon > 0.0 { (1.0 - progress) as f32 / horizon } else { 0.0 };
-        ValueTarget { search_mix: section.value_search_mix, fade }
+        ValueTarget { lambda: section.value_lambda, fade }
     }
 }
 
@@ -184,20 +186,22 @@ fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usiz
     legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(mv))).collect()
 }
 
-/// The value target from the view of the side to move: the result, faded by distance and mixed with the searched value
-/// if there is one.
+/// The value target from the view of the side to move. Plies without a searched value are passed over.
 fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarget) -> [f32; 3] {
-    let result = Wdl::of_winner(game.winner(), position.side_to_move());
-    let certainty = (-target.fade * (game.plies.len() - index) as f32).exp();
-    let faded = |result: f32, drawn: f32| certainty * result + (1.0 - certainty) * drawn;
-    let ply = &game.plies[index];
-    let mix = if ply.has_searched_value() { target.search_mix } else { 0.0 };
-    let blend = |result: f32, searched: f32| (1.0 - mix) * result + mix * searched;
-    [
-        blend(faded(result.win, 0.0), ply.searched.win),
-        blend(faded(result.draw, 1.0), ply.searched.draw),
-        blend(faded(result.loss, 0.0), ply.searched.loss),
-    ]
+    let plies = &game.plies[index..];
+    let (mut sum, mut rest) = ([0.0; 3], 1.0);
+    let mut add = |weight: f32, ahead: usize, seen: Wdl| {
+        let certainty = (-target.fade * ahead as f32).exp();
+        sum[0] += weight * certainty * seen.win;
+        sum[1] += weight * (certainty * seen.draw + 1.0 - certainty);
+        sum[2] += weight * certainty * seen.loss;
+    };
+    for (ahead, ply) in plies.iter().enumerate().filter(|(_, ply)| ply.has_searched_value()) {
+        add(rest * (1.0 - target.lambda), ahead, if ahead % 2 == 0 { ply.searched } else { ply.searched.flipped() });
+        rest *= target.lambda;
+    }
+    add(rest, plies.len(), Wdl::of_winner(game.winner(), position.side_to_move()));
+    sum
 }
 
 /// Content of each square in the last position: 0 empty, 1 attacker, 2 defender, 3 king.

@@ -15,7 +15,7 @@ use crate::cli::Stage;
 const BATCH: usize = 256;
 
 /// Value targets; they hardly cost anything.
-const TARGET: ValueTarget = ValueTarget { search_mix: 0.0, fade: 0.0 };
+const TARGET: ValueTarget = ValueTarget { lambda: 1.0, fade: 0.0 };
 
 /// Number of batches prepared in advance, so that only steps are measured.
 const BATCHES: u64 = 4;

@@ -51,7 +51,7 @@ struct TaskLine<'a> {
     seed: u64,
     first_step: u64,
     rates: &'a [f64],
-    value_search_mix: f32,
+    value_lambda: f32,
     value_fade: f32,
     train: &'a TrainSection,
 }
@@ -156,7 +156,7 @@ impl TrainerCommand {
             seed: task.config.run.seed,
             first_step: task.first_step,
             rates: &task.rates,
-            value_search_mix: task.value.search_mix,
+            value_lambda: task.value.lambda,
             value_fade: task.value.fade,
             train: &task.config.train,
         };
