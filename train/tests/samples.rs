@@ -31,7 +31,7 @@ fn sorted(mut row: Row) -> Row {
 }
 
 /// A value target without fading.
-fn plain(lambda: f32) -> ValueTarget {
+fn unfaded(lambda: f32) -> ValueTarget {
     ValueTarget { lambda, fade: 0.0 }
 }
 
@@ -40,7 +40,7 @@ fn plain(lambda: f32) -> ValueTarget {
 fn samples_tell_the_handicap() {
     let game = random_game(Preset::Brandubh, 1);
     let globals =
-        |handicap| row(&GameRecord { handicap, ..game.clone() }, 0, Symmetry::ALL[0], plain(1.0)).unwrap().globals;
+        |handicap| row(&GameRecord { handicap, ..game.clone() }, 0, Symmetry::ALL[0], unfaded(1.0)).unwrap().globals;
     let told = |doublings, blunders| globals(Handicap { doublings, blunders })[43..47].to_vec();
     assert_eq!(told(0.0, 0.0), [0.0; 4]);
     assert_eq!(told(2.0, 0.5), [0.0, 0.5, 0.0, 0.25], "the defenders lack");
@@ -55,8 +55,8 @@ fn a_symmetry_turns_inputs_and_targets_alike() {
         for symmetry in Symmetry::ALL {
             let turned = turned(&game, symmetry);
             for index in (0..game.plies.len()).step_by(7) {
-                let seen = row(&game, index, symmetry, plain(0.75)).unwrap();
-                let played = row(&turned, index, Symmetry::IDENTITY, plain(0.75)).unwrap();
+                let seen = row(&game, index, symmetry, unfaded(0.75)).unwrap();
+                let played = row(&turned, index, Symmetry::IDENTITY, unfaded(0.75)).unwrap();
                 assert_eq!(sorted(seen), sorted(played), "{} ply {index} through {symmetry:?}", preset.name());
             }
         }
@@ -69,7 +69,7 @@ fn targets_say_what_the_game_shows() {
     let last = game.final_position().unwrap();
     let men = |content| move |row: &Row| row.occupancy.iter().filter(|&&found| found == content).count();
     for index in 0..game.plies.len() {
-        let row = row(&game, index, Symmetry::ALL[index % 8], plain(1.0)).unwrap();
+        let row = row(&game, index, Symmetry::ALL[index % 8], unfaded(1.0)).unwrap();
         let left = (game.plies.len() - index) as f32;
         assert!((row.moves_left.exp() - 1.0 - left).abs() < 1e-3, "ply {index}: {left} left");
         assert_eq!(men(1)(&row), last.board().attackers().len());
@@ -87,7 +87,7 @@ fn a_technical_ply_cap_is_no_input() {
         let game = random_game(preset, number);
         let capped = |ply_cap| GameRecord { rules: Rules { ply_cap, ..game.rules }, ..game.clone() };
         for index in (0..game.plies.len()).step_by(5) {
-            let [one, other, none] = [400, 80, 0].map(|cap| row(&capped(cap), index, Symmetry::IDENTITY, plain(1.0)));
+            let [one, other, none] = [400, 80, 0].map(|cap| row(&capped(cap), index, Symmetry::IDENTITY, unfaded(1.0)));
             let [one, other, none] = [one.unwrap(), other.unwrap(), none.unwrap()];
             assert_eq!((&one.globals, &one.planes), (&other.globals, &other.planes));
             assert_eq!((&one.globals, &one.planes), (&none.globals, &none.planes));
@@ -105,7 +105,7 @@ fn games_that_nobody_searched_teach_their_results() {
         (ply.policy, ply.playouts, ply.trains) = (vec![(ply.mv, 1.0)], 0, true);
         ply.searched = Wdl { win: third, draw: third, loss: third };
     }
-    let value = |index| row(&game, index, Symmetry::IDENTITY, plain(0.5)).unwrap().value;
+    let value = |index| row(&game, index, Symmetry::IDENTITY, unfaded(0.5)).unwrap().value;
     assert_eq!([value(0), value(1)], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]);
 }
 
@@ -113,7 +113,7 @@ fn games_that_nobody_searched_teach_their_results() {
 fn values_are_from_the_side_to_move() {
     let mut game = random_game(Preset::Brandubh, 5);
     game.outcome = Some(Outcome::Win { side: Side::Attackers, reason: Reason::KingCaptured });
-    let value = |game: &GameRecord, index, lambda| row(game, index, Symmetry::IDENTITY, plain(lambda)).unwrap().value;
+    let value = |game: &GameRecord, index, lambda| row(game, index, Symmetry::IDENTITY, unfaded(lambda)).unwrap().value;
     // The attackers move first.
     assert_eq!(value(&game, 0, 1.0), [1.0, 0.0, 0.0]);
     assert_eq!(value(&game, 1, 1.0), [0.0, 0.0, 1.0]);
@@ -167,18 +167,18 @@ fn a_resignation_is_a_win_whose_end_nobody_saw() {
     let mut game = random_game(Preset::Brandubh, 6);
     game.plies.truncate(9);
     (game.outcome, game.resigned) = (None, Some(Side::Attackers));
-    let seen = |index| row(&game, index, Symmetry::IDENTITY, plain(1.0)).unwrap();
+    let seen = |index| row(&game, index, Symmetry::IDENTITY, unfaded(1.0)).unwrap();
     assert_eq!(seen(1).value, [1.0, 0.0, 0.0], "the defenders to move");
     assert_eq!(seen(2).value, [0.0, 0.0, 1.0], "the attackers to move");
     assert_eq!(seen(2).end_weight, 0.0);
-    assert_eq!(row(&random_game(Preset::Brandubh, 6), 2, Symmetry::IDENTITY, plain(1.0)).unwrap().end_weight, 1.0);
+    assert_eq!(row(&random_game(Preset::Brandubh, 6), 2, Symmetry::IDENTITY, unfaded(1.0)).unwrap().end_weight, 1.0);
 }
 
 #[test]
 fn only_training_plies_of_finished_games_are_drawn() {
     let mut games: Vec<GameRecord> = (10..14).map(|number| random_game(Preset::Brandubh, number)).collect();
     games[3].outcome = None;
-    let sampler = Sampler::new(&games, 7, plain(1.0));
+    let sampler = Sampler::new(&games, 7, unfaded(1.0));
     let expected: usize = games[..3].iter().map(|game| game.plies.iter().filter(|ply| ply.trains).count()).sum();
     assert_eq!(sampler.plies(), expected);
     for step in 0..20 {
@@ -190,9 +190,9 @@ fn only_training_plies_of_finished_games_are_drawn() {
 #[test]
 fn a_step_names_its_batch() {
     let games: Vec<GameRecord> = (20..24).map(|number| random_game(Preset::Brandubh, number)).collect();
-    let sampler = Sampler::new(&games, 7, plain(1.0));
-    let same = Sampler::new(&games, 7, plain(1.0));
-    let other = Sampler::new(&games, 8, plain(1.0));
+    let sampler = Sampler::new(&games, 7, unfaded(1.0));
+    let same = Sampler::new(&games, 7, unfaded(1.0));
+    let other = Sampler::new(&games, 8, unfaded(1.0));
     assert_eq!(sampler.batch(3, 16, 2).unwrap(), same.batch(3, 16, 2).unwrap());
     assert_ne!(sampler.batch(3, 16, 2).unwrap(), sampler.batch(4, 16, 2).unwrap());
     assert_ne!(sampler.batch(3, 16, 2).unwrap(), other.batch(3, 16, 2).unwrap());
@@ -205,8 +205,8 @@ fn a_step_names_its_batch() {
 fn boards_are_drawn_by_their_share_and_never_mixed() {
     let mut games: Vec<GameRecord> = (30..36).map(|number| random_game(Preset::Brandubh, number)).collect();
     games.extend((36..39).map(|number| random_game(Preset::Copenhagen, number)));
-    let sampler = Sampler::new(&games, 9, plain(1.0));
-    let small: usize = Sampler::new(&games[..6], 9, plain(1.0)).plies();
+    let sampler = Sampler::new(&games, 9, unfaded(1.0));
+    let small: usize = Sampler::new(&games[..6], 9, unfaded(1.0)).plies();
     let share = small as f64 / sampler.plies() as f64;
     let steps = 400;
     let drawn = (0..steps)
