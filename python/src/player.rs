@@ -1,5 +1,6 @@
 //! Players by their specs, for environments in which they answer.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use hnefi_arena::players::{ModelCache, Player as Chooser, PlayerError, PlayerSpec};
@@ -14,7 +15,7 @@ use crate::arguments::{SEEDS, optional, shown};
 use crate::game::Game;
 use crate::observation::numbers;
 use crate::position::Position;
-use crate::process::ALL_CORES;
+use crate::process::{ALL_CORES, interruptible};
 use crate::refused;
 
 /// The players that nobody uses just now, and the process that made them: a child cannot use its parent's programs.
@@ -51,7 +52,8 @@ impl Player {
 
     /// Chooses a move in each of k positions, a sequence of `Position` and `Game` of one board size: [k] int64, numbers
     /// of the policy index. They are thought about on all cores, and the interpreter's lock is released. Raises
-    /// ValueError for a game that is over, and where an external program fails.
+    /// ValueError for a game that is over, and where an external program fails. Ctrl-C ends it after the moves that are
+    /// thought about just then.
     #[pyo3(signature = (positions, seed = None), text_signature = "(self, positions, seed=0)")]
     fn choose<'py>(
         &self,
@@ -67,18 +69,23 @@ impl Player {
         if games.iter().any(|game| game.rules().size() != size) {
             return Err(refused("positions of several board sizes: expected one"));
         }
-        let choose = |(index, game): (usize, &Played)| {
-            self.used(|player| {
-                player.new_game();
-                Ok(player.choose(game, &mut rng_for(&[seed, index as u64]))?.mv)
-            })
-        };
         let pool = ALL_CORES.get(py)?;
-        let moves: Result<Vec<Move>, PlayerError> = py.detach(|| match &games[..] {
-            [game] => Ok(vec![choose((0, game))?]),
-            games => pool.install(|| games.par_iter().enumerate().map(choose).collect()),
-        });
-        Ok(numbers(py, moves.map_err(refused)?, size))
+        let work = |stopped: &AtomicBool| {
+            let choose = |(index, game): (usize, &Played)| {
+                if stopped.load(Ordering::Relaxed) {
+                    return Err("interrupted".to_owned());
+                }
+                let choose = |player: &mut dyn Chooser| {
+                    player.new_game();
+                    Ok(player.choose(game, &mut rng_for(&[seed, index as u64]))?.mv)
+                };
+                self.used(choose).map_err(|error| error.to_string())
+            };
+            let moves: Result<Vec<Move>, String> = pool.install(|| games.par_iter().enumerate().map(choose).collect());
+            moves.map_err(refused)
+        };
+        let moves = py.detach(|| interruptible(work))?;
+        Ok(numbers(py, moves, size))
     }
 
     fn __getnewargs__(&self) -> (String,) {

@@ -1,7 +1,9 @@
 //! Threads and locks in processes that fork: a child has one thread, and memory as its parent's threads left it.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -9,6 +11,29 @@ use pyo3::sync::MutexExt;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::refused;
+
+/// How often Ctrl-C is looked for.
+pub const LOOK: Duration = Duration::from_millis(100);
+
+/// What `work` makes, on a thread of its own. Ctrl-C, which Python hears on the caller's thread alone, tells `work` to
+/// stop and is raised when it has. The caller does not hold the interpreter's lock.
+pub fn interruptible<T: Send>(work: impl FnOnce(&AtomicBool) -> PyResult<T> + Send) -> PyResult<T> {
+    let stopped = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (working, ended) = mpsc::channel::<()>();
+        let thread = scope.spawn(|| {
+            let _working = working;
+            work(&stopped)
+        });
+        while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
+                stopped.store(true, Ordering::Relaxed);
+                return Err(interrupt);
+            }
+        }
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
 
 /// A thread for every core.
 pub static ALL_CORES: Pool = Pool::new(0);

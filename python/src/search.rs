@@ -1,7 +1,6 @@
 //! One search, and its report as arrays.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use hnefi_arena::players::DEFAULT_PLAYOUTS;
@@ -20,10 +19,8 @@ use rayon::prelude::*;
 use crate::arguments::{SEEDS, Scalar, optional};
 use crate::observation::{action_of, numbers, shaped, texts};
 use crate::position::Position;
+use crate::process::{LOOK, interruptible};
 use crate::{refused, tuple};
-
-/// How often Ctrl-C is looked for.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// The one limit that was given, or the usual number of playouts.
 pub fn limit(playouts: Option<&Bound<'_, PyAny>>, seconds: Option<f64>) -> PyResult<Limit> {
@@ -102,8 +99,8 @@ pub fn run(
     Ok(search.report())
 }
 
-/// Searches every position by itself, each on one thread of the pool. The n-th position has noise of its own. Ctrl-C,
-/// which Python hears on the caller's thread alone, ends the work and is raised.
+/// Searches every position by itself, each on one thread of the pool. The n-th position has noise of its own. Ctrl-C
+/// ends the work and is raised.
 pub fn run_each(
     pool: &ThreadPool,
     positions: &[Position],
@@ -112,39 +109,22 @@ pub fn run_each(
     noise: Option<u64>,
     evaluator: impl Fn() -> Box<dyn Evaluator> + Sync,
 ) -> PyResult<Vec<SearchReport>> {
-    let stopped = AtomicBool::new(false);
     let own = || (Search::new(config.clone()), evaluator(), Evaluations::new());
-    let search = |(search, evaluator, scratch): &mut (Search, Box<dyn Evaluator>, Evaluations),
-                  at: (usize, &Position)| {
-        if stopped.load(Ordering::Relaxed) {
-            return Err("interrupted".to_owned());
-        }
-        let (index, position) = at;
-        let mut rng = noise.map(|seed| rng_for(&[seed, index as u64]));
-        search.begin(&position.0, playouts, rng.as_mut());
-        run_to_end(search, evaluator.as_mut(), scratch).map_err(|error| error.to_string())?;
-        Ok(search.report())
-    };
-    std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel();
-        scope.spawn(move || {
-            let each = positions.par_iter().enumerate().map_init(own, search);
-            let reports: Result<Vec<_>, String> = pool.install(|| each.collect());
-            // Nobody listens after Ctrl-C.
-            let _ = sender.send(reports);
-        });
-        loop {
-            match receiver.recv_timeout(LOOK) {
-                Ok(reports) => return reports.map_err(refused),
-                // The thread panicked, and the scope passes that on.
-                Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
-                Err(RecvTimeoutError::Timeout) => {}
+    interruptible(|stopped| {
+        let search = |(search, evaluator, scratch): &mut (Search, Box<dyn Evaluator>, Evaluations),
+                      at: (usize, &Position)| {
+            if stopped.load(Ordering::Relaxed) {
+                return Err("interrupted".to_owned());
             }
-            if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
-                stopped.store(true, Ordering::Relaxed);
-                return Err(interrupt);
-            }
-        }
+            let (index, position) = at;
+            let mut rng = noise.map(|seed| rng_for(&[seed, index as u64]));
+            search.begin(&position.0, playouts, rng.as_mut());
+            run_to_end(search, evaluator.as_mut(), scratch).map_err(|error| error.to_string())?;
+            Ok(search.report())
+        };
+        let each = positions.par_iter().enumerate().map_init(own, search);
+        let reports: Result<Vec<_>, String> = pool.install(|| each.collect());
+        reports.map_err(refused)
     })
 }
 

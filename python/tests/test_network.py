@@ -110,14 +110,21 @@ def test_the_lock_is_released_while_searching(network: hnefi.Checkpoint) -> None
     assert len(ticks) > 10
 
 
-@pytest.mark.parametrize("work", ["search(start, seconds=60)", "search_each([start] * 1000, 2000)"])
-def test_ctrl_c_ends_a_search(work: str) -> None:
+@pytest.mark.parametrize(
+    "work",
+    [
+        "network.search(start, seconds=60)",
+        "network.search_each([start] * 1000, 2000)",
+        "hnefi.Player('alphabeta:3').choose([start] * 100_000)",
+    ],
+)
+def test_ctrl_c_ends_the_work(work: str) -> None:
     code = f"""if True:
         import hnefi, signal
         signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background job ignores it.
         start, network = hnefi.Position("brandubh"), hnefi.Checkpoint("brandubh")
         print("searching", flush=True)
-        network.{work}"""
+        {work}"""
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline() == "searching\n"
     time.sleep(0.3)
