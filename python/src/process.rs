@@ -1,4 +1,5 @@
-//! Threads and locks in processes that fork: a child has one thread, and memory as its parent's threads left it.
+//! Work that Ctrl-C ends, and threads and locks in processes that fork: a child has one thread, and memory as its
+//! parent's threads left it.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
