@@ -81,7 +81,11 @@ export function graph(root, state, onPly) {
   );
   // Moves are counted as in their list: two plies each.
   const step = last <= 24 ? 4 : last <= 60 ? 10 : last <= 150 ? 20 : last <= 400 ? 50 : 200;
-  for (let at = 0; at <= last; at += step) parts.push(label(x(at), HEIGHT - 5, String(at / 2), "middle"));
+  for (let at = 0; at <= last; at += step) {
+    const number = String(at / 2);
+    // The last one keeps within the drawing; a digit is some seven wide.
+    parts.push(label(Math.min(x(at), WIDTH - 3.5 * number.length), HEIGHT - 5, number, "middle"));
+  }
   const drawing = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "graph", role: "img", "aria-label": t("chances.graph") },

@@ -17,10 +17,13 @@ const aScore = store.fields({
   tries: store.whole(1, 1000),
   streak: store.whole(0, 1e6),
   best: store.whole(0, 1e6),
+  /** The day that was tried in vain last, how often, and whether its solution was shown. */
+  day: store.or(aDay, -1),
+  failed: store.or(store.whole(0, 1000), 0),
+  shown: store.or(store.flag, false),
 });
-const score = store.read("daily", aScore, { last: -1, tries: 1, streak: 0, best: 0 });
-/** The tries at today's puzzle so far. */
-let tries = 1;
+const NOTHING = { last: -1, tries: 1, streak: 0, best: 0, day: -1, failed: 0, shown: false };
+const score = store.read("daily", aScore, NOTHING);
 
 const divisor = (a, b) => (b === 0 ? a : divisor(b, a % b));
 
@@ -40,16 +43,21 @@ export function ofTheDay(puzzles, day) {
 /** Days in a row, up to today or yesterday. */
 const streak = () => (score.last >= today() - 1 ? score.streak : 0);
 
-/** A try that failed; a solution that was shown ends today's chance. */
-export function failed(isShown) {
-  tries = isShown ? Infinity : tries + 1;
+/** A try that failed, or a hint; a solution that was shown ends today's chance. */
+export function failed(isShown = false) {
+  if (score.day !== today()) Object.assign(score, { day: today(), failed: 0, shown: false });
+  score.failed = Math.min(score.failed + 1, 999);
+  score.shown ||= isShown;
+  store.write("daily", score);
 }
 
 /** Notes that the puzzle of this day is solved. */
 export function solved(day) {
-  if (score.last === day || !Number.isFinite(tries)) return;
+  const wasTried = score.day === day;
+  if (score.last === day || (wasTried && score.shown)) return;
   const days = score.last === day - 1 ? score.streak + 1 : 1;
-  Object.assign(score, { last: day, tries: Math.min(tries, 1000), streak: days, best: Math.max(score.best, days) });
+  const tries = 1 + (wasTried ? score.failed : 0);
+  Object.assign(score, { last: day, tries, streak: days, best: Math.max(score.best, days) });
   store.write("daily", score);
 }
 

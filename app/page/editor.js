@@ -29,7 +29,8 @@ const SIDES = Array.from({ length: 15 }, (_, index) => 5 + index);
 export function editPosition() {
   const { setup, state } = page;
   let { rules, board: text } = state;
-  const all = setup.rules.some(({ name }) => name === rules.name) ? setup.rules : [rules, ...setup.rules];
+  const all = [...setup.rules];
+  if (!all.some(({ name }) => name === rules.name)) all.unshift(rules);
   let brush = "a";
   let toMove = state.to_move;
   let complain = () => {};
@@ -47,11 +48,18 @@ export function editPosition() {
 
   const show = () => {
     size.value = rules.side;
+    // The rules of another board are none of the list's.
+    if (!all.some(({ name }) => name === rules.name)) {
+      all.push(rules);
+      select.append(item(rules));
+    }
+    select.value = rules.name;
     board.show({ rules, board: text });
   };
   const guarded = guard((message) => complain(message));
   const picture = (letter) =>
     svg("svg", { viewBox: "-50 -50 100 100", class: "mini", "aria-hidden": "true" }, piece(letter, 1));
+  const item = (known) => make("option", { value: known.name, selected: known.name === rules.name }, rulesTitle(known));
   const select = make(
     "select",
     {
@@ -62,7 +70,7 @@ export function editPosition() {
         show();
       },
     },
-    all.map((known) => make("option", { value: known.name, selected: known.name === rules.name }, rulesTitle(known))),
+    all.map(item),
   );
   const size = make(
     "select",

@@ -45,7 +45,7 @@ function show() {
   $("game-title").textContent = title(state.source);
   $("game-title").hidden = !state.source;
   $("goal").textContent = goal(state);
-  complain(state.problem ? problemWords(state.problem) : page.notice);
+  complain([...new Set([page.notice, state.problem && problemWords(state.problem)])].filter(Boolean).join(" "));
   people();
   status();
   buttons();
@@ -55,7 +55,8 @@ function show() {
   keep(state, (address) => page.state.id === state.id && nameInAddress(state.id, address));
   takeRetry(state);
   offerInvitation(state);
-  graph($("graph"), { ...state, views: views(state) }, (ply) => act("go", { ply }));
+  // Nobody looks back while a clock runs.
+  graph($("graph"), { ...state, views: views(state) }, (ply) => state.clock?.running || act("go", { ply }));
   showAnalysis();
   showReport();
 }
@@ -146,7 +147,7 @@ function status() {
     text = t("status.elsewhere", { of });
   }
   if (state.hint) text = t("status.hint", state.hint);
-  else if (report?.kind === "hint" && !report.finished) text = t("status.looking");
+  else if (state.looking) text = t("status.looking");
   const judged = remark();
   const earlier = over && !state.ending && !judged;
   const where = state.departed ? t("status.variation") : earlier && t("status.earlier");

@@ -28,7 +28,7 @@ export async function invite() {
     );
     body.replaceChildren(
       make("p", {}, t(reachable ? "invite.about" : "invite.alone")),
-      reachable ? drawing : make("pre", {}, "hnefi play --web --listen 0.0.0.0:8037"),
+      reachable ? drawing : make("pre", {}, `hnefi play --web --listen 0.0.0.0:${location.port || 80}`),
       make("p", { class: "fen" }, make("code", { id: "invite-link" }, link)),
       make(
         "div",

@@ -53,8 +53,8 @@ const ABOUT = {
 };
 const anEntry = store.fields({ ...ABOUT, game: store.object });
 
-/** What is kept by now: the game, the count of its state and the stamp of its tree. */
-let last = { id: null, count: -1, stamp: -1 };
+/** What is kept by now: the game, its room, the count of its state and the stamp of its tree. */
+let last = { id: null, opened: null, count: -1, stamp: -1 };
 let asking = null;
 /** States that are to be kept, and who is told their address, by id. */
 const waiting = new Map();
@@ -77,12 +77,14 @@ export function hide(id) {
  * address that holds the game.
  */
 export function keep(state, tell) {
-  const { id, count, tree, source } = state;
+  const { id, opened, count, tree, source } = state;
   if (tree.moves.length === 0 && !source && !read(id)) return;
-  if (id === last.id && count <= last.count) return;
+  // A board that was started again counts from the beginning.
+  const isSame = id === last.id && opened === last.opened;
+  if (isSame && count <= last.count) return;
   waiting.set(id, { state, tell });
   clearTimeout(timer);
-  if (id === last.id && tree.stamp === last.stamp && waiting.size === 1) timer = setTimeout(fetchKept, PATIENCE);
+  if (isSame && tree.stamp === last.stamp && waiting.size === 1) timer = setTimeout(fetchKept, PATIENCE);
   else fetchKept();
 }
 
@@ -96,11 +98,11 @@ async function keepAll() {
   while (waiting.size > 0) {
     const [[id, { state, tell }]] = waiting;
     waiting.delete(id);
-    const { count, tree } = state;
+    const { opened, count, tree } = state;
     try {
       const { game, address } = await ask(`/api/games/${id}/kept`);
       remember(id, { ...about(state), game });
-      last = { id, count, stamp: tree.stamp };
+      last = { id, opened, count, stamp: tree.stamp };
       tell(address);
     } catch {
       /* the board does not answer, or the game is closed */
@@ -211,12 +213,12 @@ export async function find(id) {
 
 /**
  * What a page's fragment names: the id of a game and, for whoever does not know the id, the address that holds it, such
- * as `brandubh/moves=d6c6` in `#/brandubh/moves=d6c6`.
+ * as `brandubh/moves=d6c6` in `#/brandubh/moves=d6c6`. What is no id is taken for an address.
  */
 export function named(fragment) {
-  const [, id, address] = /^#?([^/]*)(?:\/(.*))?$/s.exec(fragment) ?? [];
+  const [, id = "", address] = /^#?([0-9a-f]{32}(?=\/|$))?\/?(.*)$/s.exec(fragment);
   try {
-    return { id, address: address && decodeURIComponent(address) };
+    return { id, address: decodeURIComponent(address) };
   } catch {
     return { id, address };
   }

@@ -174,6 +174,7 @@ function mark({ line, place }) {
   }
   marked = [];
   if (!page.state.review) signs.clear();
+  const timed = Boolean(page.state.clock?.running);
   const here = line.indexOf(place);
   for (const [index, at] of line.entries()) {
     const made = buttons.get(at);
@@ -186,6 +187,7 @@ function mark({ line, place }) {
   now?.classList.add("now");
   now?.setAttribute("aria-current", "step");
   for (const [at, made] of buttons) {
+    made.setAttribute("aria-disabled", String(timed));
     const found = signs.get(at);
     if ((made.dataset.sign ?? "") === (found?.verdict ?? "")) continue;
     made.dataset.sign = found?.verdict ?? "";
@@ -326,7 +328,8 @@ export function connectMoves(openMenu) {
   const wasLong = longPress(list, openMenu);
   list.addEventListener("click", (event) => {
     const pressed = event.target.closest("[data-place]");
-    if (pressed && !wasLong()) act("go", { place: Number(pressed.dataset.place) });
+    // Nobody looks back while a clock runs; the menu of a move is there all the same.
+    if (pressed && !wasLong() && !page.state.clock?.running) act("go", { place: Number(pressed.dataset.place) });
   });
   list.addEventListener("contextmenu", (event) => {
     const pressed = event.target.closest("[data-place]");

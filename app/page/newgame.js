@@ -1,8 +1,8 @@
 // The dialog for a new game: rules, seat, opponent and strength.
 
-import { button, dialog, guard, make, post, reveal } from "./ask.js";
+import { button, dialog, guard, make, reveal } from "./ask.js";
 import { picture } from "./board.js";
-import { complain, enter, page, take } from "./state.js";
+import { complain, enter, page } from "./state.js";
 import { advice, atLevel, ownLevel } from "./level.js";
 import { keepRules, lookUp, lookedUp, own } from "./rulesets.js";
 import { goalOfBoth, playerName, rulesTitle } from "./saying.js";
@@ -428,7 +428,7 @@ export async function newGame(rules = null) {
 
   async function again(swap) {
     try {
-      take(await post(`/api/games/${page.state.id}/again`, { swap }));
+      await enter(`/api/games/${page.state.id}/again`, { swap });
       document.getElementById("new-dialog").close();
     } catch (error) {
       complain(error.message);
@@ -442,6 +442,7 @@ export async function newGame(rules = null) {
     if (state.seats.some((seat) => seat.person)) buttons.unshift(button(t("new.swapped"), () => again(true)));
   }
   complain = dialog(document.getElementById("new-dialog"), t("new.title"), form, buttons);
+  form.querySelector("input:checked").focus({ preventScroll: true });
 }
 
 /** Suggests another level after a game, where another one suits better. */

@@ -2,7 +2,7 @@
 
 import { lookAt } from "./analysis.js";
 import { ask, button, dialog, guard, make, problemWords } from "./ask.js";
-import { enter, page } from "./state.js";
+import { complain as say, enter, page } from "./state.js";
 import { review } from "./review.js";
 import { resultOf } from "./saying.js";
 import { t } from "./texts.js";
@@ -13,10 +13,10 @@ const $ = (id) => document.getElementById(id);
 /** The largest file that is opened from this device, in bytes. */
 const LARGEST = 64 << 20;
 
-/** A game is reviewed at once, a position analysed. */
-function look() {
-  if (page.state.can.review) review();
-  else lookAt();
+/** A game is reviewed at once, a position analysed; what there is to say of the text is still said then. */
+async function look({ problem }) {
+  await (page.state.can.review ? review() : lookAt());
+  if (problem) say((page.notice ??= problemWords(problem)));
 }
 
 /** A dialog with a field for a FEN, moves, or a whole game. */
@@ -30,11 +30,11 @@ export function pasteGame() {
   let complain = () => {};
   const read = async () => {
     try {
-      await enter("/api/games/open", {
+      const state = await enter("/api/games/open", {
         text: { text: field.value, rules: page.state?.rules.name ?? page.setup.first.rules },
       });
       $("paste-dialog").close();
-      look();
+      look(state);
     } catch (error) {
       complain(error.message);
     }
@@ -62,9 +62,9 @@ export function openGame() {
     );
   };
   const enterGame = (request) => async () => {
-    await enter("/api/games/open", request);
+    const state = await enter("/api/games/open", request);
     $("open-dialog").close();
-    look();
+    look(state);
   };
 
   function top() {

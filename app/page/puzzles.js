@@ -169,7 +169,7 @@ async function judged(move, { verdict, frames, scene: after, threat }) {
   keep();
   if (counts) rate(puzzle.id, rating(puzzle.id), true);
   if (puzzle.id === daily().id) solved(today());
-  over = true;
+  [over, isKnown, counts] = [true, true, false];
   const why = after.ending ? ending(after.ending, puzzle.rules) : t("puzzles.onlyMove");
   say(
     [t("puzzles.solvedNow"), why, threat ? `${t("puzzles.otherwise")} ${how}` : ""].filter(Boolean).join(" "),
@@ -192,6 +192,7 @@ function spoil(shown = false) {
 async function hint() {
   if (!idle()) return;
   if (counts) rate(puzzle.id, rating(puzzle.id), false);
+  if (puzzle.id === daily().id) failed();
   counts = false;
   tell();
   await consult("solution", moves, ({ frames }) => {

@@ -5,13 +5,17 @@ import { meaning } from "./chances.js";
 import { act, page, redraw } from "./state.js";
 import { arrow } from "./overlays.js";
 import { ending, moveNumber, unbroken } from "./saying.js";
+import * as store from "./store.js";
 import { percent, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 
-/** The ply that is tried anew; null while none is. */
-let retried = null;
+const KEPT = "retry";
+const aTry = store.perhaps(store.fields({ id: store.text, ply: store.whole(0, 1e6) }));
+
+/** The ply that is tried anew, null while none is, and its game. Who loads the page anew is not told the answer. */
+let { id: game, ply: retried } = store.read(KEPT, aTry, null, { tab: true }) ?? { id: null, ply: null };
 let answer = false;
 /** Whether a move was tried since. */
 let attempted = false;
@@ -38,9 +42,15 @@ function fits() {
 /** The judgement of the ply with this index on the line on the board, where there is one. */
 const judged = (index) => (index >= 0 && index < fits() ? page.state.review.plies[index] : null);
 
+/** Has a ply tried anew from now on; null for none. */
+function begin(ply) {
+  [game, retried] = [page.state.id, ply];
+  store.write(KEPT, ply === null ? null : { id: game, ply }, { tab: true });
+}
+
 /** The ply that is tried anew; who goes elsewhere or to another game has given up trying. */
 function trying() {
-  if (retried !== null && (page.state.ply !== retried || !judged(retried))) retried = null;
+  if (retried !== null && (page.state.id !== game || page.state.ply !== retried || !judged(retried))) begin(null);
   return retried;
 }
 
@@ -111,14 +121,16 @@ export function marks(board) {
 /** Has the ply tried anew. */
 export async function retry(ply) {
   if (page.state.ply !== ply) await act("go", { ply });
-  [retried, answer, attempted] = [ply, false, false];
+  begin(ply);
+  [answer, attempted] = [false, false];
+  mended.plies.delete(ply);
   redraw();
   reveal($("retry"));
   reveal($("status-line"));
 }
 
 function stop() {
-  retried = null;
+  begin(null);
   redraw();
 }
 
@@ -173,7 +185,10 @@ export function showReview() {
   if (!found) return;
   const { done, total, sides, playouts } = found;
   const persons = state.seats.map((seat) => seat.person);
-  const key = JSON.stringify([state.id, state.tree.stamp, found.moves, fits(), done, persons, state.result]);
+  // Who looks for better moves is not told those that are not found or shown yet.
+  const isTold = (index) => trying() === null || mended.plies.has(index);
+  const told = state.history.map((_, index) => isTold(index));
+  const key = JSON.stringify([state.id, state.tree.stamp, found.moves, fits(), done, persons, state.result, told]);
   if (key === drawn) return;
   drawn = key;
   const names = ["attackers", "defenders"];
@@ -195,7 +210,9 @@ export function showReview() {
       "li",
       { class: verdict },
       button(unbroken(words), () => act("go", { ply: index }), { class: "quiet" }),
-      make("small", {}, unbroken(t("review.better", { best: best.text, line: line.slice(1).join(" ") }))),
+      isTold(index)
+        ? make("small", {}, unbroken(t("review.better", { best: best.text, line: line.slice(1).join(" ") })))
+        : null,
       person ? button(t("review.retry"), () => retry(index), { class: "retry" }) : null,
     );
   });

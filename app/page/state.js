@@ -44,14 +44,12 @@ let leave = null;
 export function take(state) {
   const old = page.state;
   if (old && old.opened === state.opened && state.count < old.count) return;
+  page.state = state;
   if (!old || old.id !== state.id || old.opened !== state.opened) {
     follow(state.id);
     page.report = null;
     seatViewer(state);
-  } else if (old.number !== state.number) {
-    seatViewer(state);
   }
-  page.state = state;
   if (page.report && page.report.stamp !== state.stamp) page.report = null;
   tell("state", state, old);
 }
@@ -62,10 +60,17 @@ function seatViewer(state) {
   page.flipped = people[0] && !people[1];
 }
 
+/** Whether a game goes on where nobody sees it: its clocks, a player, a review, or people whose moves are heard. */
+function goesOn({ clock, thinking, review, seats, source, ending }) {
+  if (clock?.running || thinking || review?.done < review?.total) return true;
+  return $("sound").checked && !source && !ending && seats.every(({ person }) => person);
+}
+
 /** Listens to a game. */
 function follow(id) {
   leave?.();
-  nameInAddress(id, "");
+  // The address of a game that is opened again holds it until it is kept anew.
+  if (page.named.split("/")[0] !== id) nameInAddress(id, "");
   standing(id);
   leave = listen(id, {
     told: (name, data) => {
@@ -77,6 +82,7 @@ function follow(id) {
     },
     lost,
     gone: () => recover(id),
+    isNeeded: () => goesOn(page.state),
   });
 }
 
@@ -140,20 +146,17 @@ export async function act(what, body = {}) {
     complain(error.message);
     reveal($("problem"));
     if (error.status === 404) recover(page.state.id);
-    if (error.status === 409 || error.status === 400) refresh();
+    if (error.status !== 409 && error.status !== 400) return;
+    // Clocks ask by themselves, and another page may have done so before.
+    if (what !== "flag") page.notice = error.message;
+    refresh();
   }
 }
 
+/** Shows the game as it stands at the board. */
 async function refresh() {
   try {
-    const message = $("problem").textContent;
-    const state = await ask(`/api/games/${page.state.id}`);
-    page.state = null;
-    const viewer = page.flipped;
-    take(state);
-    page.flipped = viewer;
-    tell("state", page.state, page.state);
-    complain(message);
+    take(await ask(`/api/games/${page.state.id}`));
   } catch {
     /* the first message says enough */
   }

@@ -25,25 +25,50 @@ export async function send(method, path, body) {
 }
 
 /**
- * Listens to a game: `told(name, data)` for every event, `lost(false)` while the connection stands and `lost(true)`
- * while it is interrupted, `gone()` when the game is not known any more. Returns a function that ends it.
+ * A stream of events while somebody sees the page, or `isNeeded()`: all tabs of a browser together have six connections
+ * to a server, and every stream holds one. `connect(stream)` is called for each that is opened. Returns a function that
+ * ends it, and one that looks whether it is still needed. The page without a server has no such streams.
  */
-export function listen(id, { told, lost, gone }) {
-  const stream = new EventSource(`api/games/${id}/events`);
-  for (const name of ["state", "search"]) {
-    stream.addEventListener(name, (event) => {
-      lost(false);
-      told(name, event.data);
-    });
-  }
+export function streamWhileSeen(path, connect, isNeeded = () => false) {
+  let stream = null;
   let ended = false;
-  stream.addEventListener("error", () => {
-    if (ended) return;
-    if (stream.readyState === EventSource.CLOSED) gone();
-    else lost(true);
-  });
-  return () => {
-    ended = true;
-    stream.close();
+  const look = () => {
+    if (!ended && (!document.hidden || isNeeded())) {
+      if (!stream) connect((stream = new EventSource(path)));
+    } else {
+      stream?.close();
+      stream = null;
+    }
   };
+  document.addEventListener("visibilitychange", look);
+  look();
+  const end = () => {
+    ended = true;
+    document.removeEventListener("visibilitychange", look);
+    look();
+  };
+  return [end, look];
+}
+
+/**
+ * Listens to a game: `told(name, data)` for every event, `lost(false)` while the connection stands and `lost(true)`
+ * while it is interrupted, `gone()` when the game is not known any more. A page that nobody sees listens only where
+ * `isNeeded()`. Returns a function that ends it.
+ */
+export function listen(id, { told, lost, gone, isNeeded }) {
+  const connect = (stream) => {
+    for (const name of ["state", "search"]) {
+      stream.addEventListener(name, (event) => {
+        lost(false);
+        told(name, event.data);
+        look();
+      });
+    }
+    stream.addEventListener("error", () => {
+      if (stream.readyState === EventSource.CLOSED) gone();
+      else lost(true);
+    });
+  };
+  const [end, look] = streamWhileSeen(`api/games/${id}/events`, connect, isNeeded);
+  return end;
 }

@@ -8,6 +8,7 @@ import { endName, offer, samples } from "./samples.js";
 import { rulesTitle } from "./saying.js";
 import * as store from "./store.js";
 import { has, percent, t } from "./texts.js";
+import { streamWhileSeen } from "./transport.js";
 
 const $ = (id) => document.getElementById(id);
 /** A run that has told nothing for so many of its generations' lengths stands still. */
@@ -250,6 +251,7 @@ function showFacts() {
   }
   $("runs").hidden = !several;
   $("tiles").hidden = $("progress").hidden = several || !one;
+  if (!one) return;
   const on = runs.filter(lively).length;
   const over = runs.every(({ state }) => state.finished);
   const waits = runs.every((run) => !newest(run));
@@ -343,24 +345,25 @@ function showLook() {
 
 /** Listens to all runs. */
 function follow() {
-  const stream = new EventSource("api/watch/events");
-  const on = (name, work) =>
-    stream.addEventListener(name, (event) => {
-      const told = JSON.parse(event.data);
-      complain(null);
-      work(runs[told.run], told);
-      soon();
+  streamWhileSeen("api/watch/events", (stream) => {
+    const on = (name, work) =>
+      stream.addEventListener(name, (event) => {
+        const told = JSON.parse(event.data);
+        complain(null);
+        work(runs[told.run], told);
+        soon();
+      });
+    on("rows", (run, { rows }) => {
+      if (add(run, rows)) offer(run).catch((error) => complain(error.message));
     });
-  on("rows", (run, { rows }) => {
-    if (add(run, rows)) offer(run).catch((error) => complain(error.message));
+    on("ratings", (run, { zero, rows }) => {
+      run.zero = zero;
+      add(run, rows);
+    });
+    on("state", (run, state) => (run.state = state));
+    stream.addEventListener("error", () => complain(t("board.interrupted")));
+    stream.addEventListener("open", () => complain(null));
   });
-  on("ratings", (run, { zero, rows }) => {
-    run.zero = zero;
-    add(run, rows);
-  });
-  on("state", (run, state) => (run.state = state));
-  stream.addEventListener("error", () => complain(t("board.interrupted")));
-  stream.addEventListener("open", () => complain(null));
 }
 
 async function begin() {

@@ -16,7 +16,7 @@ mod recorded_values;
 mod reference;
 mod replay;
 
-pub use analyse::{AnalyseParams, AnalyseSummary, PositionProgress, analyse, relabel, review};
+pub use analyse::{AnalyseParams, AnalyseSummary, MOST_PLAYOUTS, PositionProgress, analyse, relabel, review};
 pub use export::{
     BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameResult, PolicyColumns, SourceGame,
     Splits, TableKind, export, export_unless, write_jsonl, write_pgn,
@@ -26,7 +26,7 @@ pub use import::{Imported, LeftOut, RecordedGames, import, recorded_games};
 pub use judge::{
     Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Phases, Rate, SideJudgement, judge,
 };
-pub use place::{check_new_file, check_new_folder, is_missing_file, replace_file, write_new_file};
+pub use place::{check_new_file, check_new_folder, is_missing_file, replace_file, write_new_file, write_new_folder};
 pub use recorded_values::{RecordedValues, contradicts};
 pub use reference::reference_bytes;
 pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};

@@ -2,6 +2,7 @@
 //! [NumPy's format 1.0](https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
 
 use std::io::{self, Seek, Write};
+use std::mem::ManuallyDrop;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -12,13 +13,14 @@ const ALIGNMENT: usize = 64;
 /// Values that are turned into bytes at once.
 const CHUNK: usize = 4096;
 
-/// Writes an archive array by array.
-pub(crate) struct NpzWriter<W: Write + Seek>(ZipWriter<W>);
+/// Writes an archive array by array. Where writing fails the archive is not dropped: it would try again, and print
+/// what it thinks of that.
+pub(crate) struct NpzWriter<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>);
 
 impl<W: Write + Seek> NpzWriter<W> {
     /// An archive without arrays.
     pub(crate) fn new(out: W) -> NpzWriter<W> {
-        NpzWriter(ZipWriter::new(out))
+        NpzWriter(ManuallyDrop::new(ZipWriter::new(out)))
     }
 
     /// Adds an array of this shape, `[]` for a scalar, with its values in row-major order.
@@ -48,7 +50,7 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// # Errors
     /// When writing fails.
     pub(crate) fn finish(self) -> io::Result<W> {
-        Ok(self.0.finish()?)
+        Ok(ManuallyDrop::into_inner(self.0).finish()?)
     }
 }
 

@@ -170,6 +170,17 @@ impl UnfinishedFolder {
     }
 }
 
+/// Writes a new folder, whose files `write` makes; it has its name when it is whole.
+///
+/// # Errors
+/// As [`check_new_folder`], and those of `write`.
+pub fn write_new_folder(out: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), DataError> {
+    check_new_folder(out)?;
+    let folder = UnfinishedFolder::new(out)?;
+    write(folder.path()).map_err(|error| DataError::write(out, error))?;
+    folder.finish(out)
+}
+
 /// Whether a file with these bytes is still to be written: not where it lies already, as when several files were to be
 /// written and something came between them.
 ///

@@ -117,7 +117,8 @@ impl GameRecord {
             |item| weights(item, size),
             |ply, counts| {
                 let sum: f32 = counts.iter().map(|&(_, count)| count).sum();
-                ply.playouts = sum as u32;
+                // One was noted with a value, and a ply without visits keeps it.
+                ply.playouts = ply.playouts.max(sum as u32);
                 // No entry is left where nothing was visited.
                 ply.policy = counts.into_iter().map(|(mv, count)| (mv, count / sum)).collect();
             },

@@ -36,7 +36,7 @@ pub fn limit(playouts: Option<&Bound<'_, PyAny>>, seconds: Option<f64>) -> PyRes
 
 /// The search's configuration: Gumbel for playouts, PUCT for time, and the settings on top.
 pub fn config(limit: Limit, settings: Option<&Bound<'_, PyDict>>) -> PyResult<SearchConfig> {
-    let mut config = SearchConfig { root: limit.usual_root(), ..SearchConfig::default() };
+    let mut config = SearchConfig::default().limited_by(limit);
     for (key, value) in settings.into_iter().flatten() {
         let key: String = key.extract()?;
         config = config.with(&key, &Scalar::of(&key, &value)?.to_string()).map_err(refused)?;

@@ -173,10 +173,11 @@ impl PlyRecord {
         PlyRecord { mv, policy: Vec::new(), playouts: 0, raw: Wdl::UNKNOWN, searched: Wdl::UNKNOWN, trains: false }
     }
 
-    /// Whether `searched` comes from a search or is a proven result. Imported games have no searches.
+    /// Whether `searched` comes from a search or is a proven result. Imported games have no searches, and others may
+    /// name playouts without a value.
     pub fn has_searched_value(&self) -> bool {
         let Wdl { win, draw, loss } = self.searched;
-        self.playouts > 0 || [win, draw, loss].contains(&1.0)
+        (self.playouts > 0 && self.searched != Wdl::UNKNOWN) || [win, draw, loss].contains(&1.0)
     }
 }
 
@@ -429,7 +430,21 @@ pub fn walk(game: &GameRecord, mut visit: impl FnMut(Step<'_>)) -> Result<(), Re
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use hnefi_engine::BoardSize;
+
+    use super::*;
+
+    #[test]
+    fn playouts_without_a_value_are_no_value() {
+        let mv = Move::parse("d6f6", BoardSize::SEVEN).unwrap();
+        let ply = |playouts, searched| PlyRecord { playouts, searched, ..PlyRecord::unsearched(mv) };
+        let guess = Wdl { win: 0.5, draw: 0.0, loss: 0.5 };
+        for (ply, has) in
+            [(ply(8, guess), true), (ply(8, Wdl::UNKNOWN), false), (ply(0, guess), false), (ply(0, Wdl::DRAW), true)]
+        {
+            assert_eq!(ply.has_searched_value(), has, "{ply:?}");
+        }
+    }
 
     #[test]
     fn short_weights_are_near() {

@@ -1,17 +1,46 @@
 //! Rules in datasets: a name or a rules record, or all options.
 
+use std::fmt;
+
 use hnefi_engine::{FenError, Game, NamedRules, Rules};
 use hnefi_inference::names::{BadRules, ruleset};
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The field `rules`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum RulesText {
     /// The name of a published ruleset, or a rules record; the ply cap is another field.
     Name(String),
     /// All options.
     Options(Box<Rules>),
+}
+
+/// Names the option that is wrong, which serde's own untagged enums do not.
+impl<'de> Deserialize<'de> for RulesText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RulesText, D::Error> {
+        struct Text;
+
+        impl<'de> Visitor<'de> for Text {
+            type Value = RulesText;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a ruleset, a rules record or an object with all options")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<RulesText, E> {
+                Ok(RulesText::Name(text.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, options: A) -> Result<RulesText, A::Error> {
+                Rules::deserialize(MapAccessDeserializer::new(options)).map(|rules| RulesText::Options(Box::new(rules)))
+            }
+        }
+
+        deserializer.deserialize_any(Text)
+    }
 }
 
 /// Why there is no game under the rules of a text.
@@ -59,5 +88,29 @@ impl RulesText {
     pub fn game(&self, ply_cap: Option<u16>, fen: Option<&str>) -> Result<Game, NoGame> {
         let rules = self.resolve(ply_cap)?;
         Ok(fen.map_or_else(|| Ok(Game::new(&rules)), |fen| Game::from_fen(&rules, fen))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Preset;
+
+    use super::*;
+
+    #[test]
+    fn an_option_that_is_wrong_is_named() {
+        let options = RulesText::Options(Box::new(Preset::Tablut.rules()));
+        let text = serde_json::to_string(&options).unwrap();
+        assert_eq!(serde_json::from_str::<RulesText>(&text).unwrap(), options);
+        let name = RulesText::Name("tablut".to_owned());
+        assert_eq!(serde_json::from_str::<RulesText>("\"tablut\"").unwrap(), name);
+        for (text, named) in [
+            (text.replace("\"defenders_lose\"", "\"drawn\""), "`drawn`"),
+            (text.replace("\"shieldwall\"", "\"shieldwal\""), "`shieldwal`"),
+            ("7".to_owned(), "the name of a ruleset"),
+        ] {
+            let problem = serde_json::from_str::<RulesText>(&text).unwrap_err().to_string();
+            assert!(problem.contains(named), "{problem}");
+        }
     }
 }

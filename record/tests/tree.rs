@@ -152,3 +152,10 @@ fn what_does_not_fit_is_named_with_its_place() {
     tree.moves.swap(1, 2);
     assert!(tree_text(&tree).is_err());
 }
+
+#[test]
+fn a_misprint_is_named_by_the_rules_that_read_the_most() {
+    let rules = [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen].map(|preset| preset.rules());
+    let error = read_tree("1. h1-h3 g5-g4\n2. a1-a2 g4-g5 *", &rules).expect_err("a misprint").to_string();
+    assert!(error.starts_with("line 2: ply 3: "), "{error}");
+}

@@ -7,10 +7,13 @@ use serde_json::Value;
 use crate::flat;
 
 /// The keys on which two JSON objects differ, each with both values: `train.batch is 256 there and 128 here`. Keys for
-/// whose path, such as `config.train.batch`, `passes_over` holds are not compared.
+/// whose path, such as `config.train.batch`, `passes_over` holds are not compared, and none but `kind` where that
+/// differs.
 pub fn differences(found: &Value, wanted: &Value, passes_over: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let is_other = found["kind"] != wanted["kind"];
     let (found, wanted) = (flat(found), flat(wanted));
-    let keys: BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
+    let mut keys: BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
+    keys.retain(|&path| !is_other || path == "kind");
     // What is null is as absent.
     let value =
         |values: &BTreeMap<String, Value>, path: &str| values.get(path).filter(|value| !value.is_null()).cloned();

@@ -49,9 +49,14 @@ fn options(text: &str) -> Result<NamedRules, String> {
                 known().collect::<Vec<_>>().join(", ")
             ));
         }
-        whole.insert(key, value);
+        match (whole.get_mut(&key), value) {
+            (Some(Value::Table(parts)), Value::Table(given)) => parts.extend(given),
+            (_, value) => drop(whole.insert(key, value)),
+        }
     }
-    let rules: Rules = whole.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+    // Its lines are the problem and the key.
+    let told = |error: toml::de::Error| error.to_string().lines().collect::<Vec<_>>().join(" ");
+    let rules: Rules = whole.try_into().map_err(told)?;
     match rules.faults().into_iter().next() {
         None => Ok(rules.into()),
         Some(fault) => Err(fault),

@@ -3,6 +3,8 @@
 use hnefi_inference::names;
 use serde::{Deserialize, Serialize};
 
+use crate::Limit;
+
 /// How the root distributes its playouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -98,7 +100,17 @@ pub struct KeyError {
 #[error("{0}")]
 pub struct SettingError(String);
 
+/// The most nodes of a tree, as `max_nodes` allows.
+const MOST_NODES: u32 = 8_000_000;
+
 impl SearchConfig {
+    /// With the root that is usual for a limit, and room in the tree for its playouts.
+    #[must_use]
+    pub fn limited_by(self, limit: Limit) -> SearchConfig {
+        let room = limit.playouts().unwrap_or(0).saturating_add(2).min(MOST_NODES);
+        SearchConfig { root: limit.usual_root(), max_nodes: self.max_nodes.max(room), ..self }
+    }
+
     /// Returns the configuration with one key changed: `with("c_puct", "1.5")`.
     ///
     /// # Errors

@@ -60,11 +60,12 @@ impl<T: Copy> EdgeArena<T> {
     }
 
     pub(super) fn get(&self, start: EdgeOffset, len: usize) -> &[T] {
-        &self.blocks[start.block()][start.offset()..][..len]
+        // A run of none may begin in a block that is not there yet.
+        if len == 0 { &[] } else { &self.blocks[start.block()][start.offset()..][..len] }
     }
 
     pub(super) fn get_mut(&mut self, start: EdgeOffset, len: usize) -> &mut [T] {
-        &mut self.blocks[start.block()][start.offset()..][..len]
+        if len == 0 { &mut [] } else { &mut self.blocks[start.block()][start.offset()..][..len] }
     }
 }
 
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn runs_stay_where_they_are_and_whole() {
         let mut arena = EdgeArena::default();
-        let lens = [1, 480, 7, 0, BLOCK, 100, BLOCK - 100, 3];
+        let lens = [1, 480, 7, 0, BLOCK, 100, BLOCK - 100, 3, BLOCK, 0];
         for round in 0..2_usize {
             let mut starts = Vec::new();
             for (number, &len) in lens.iter().enumerate() {
@@ -89,7 +90,7 @@ mod tests {
                 assert_eq!(arena.get(start, len), expected, "run {number} of round {round}");
                 assert_eq!(arena.get_mut(start, len), expected);
             }
-            assert_eq!(arena.blocks.len(), 4, "memory is used again");
+            assert_eq!(arena.blocks.len(), 5, "memory is used again");
             arena.clear();
         }
     }

@@ -207,8 +207,8 @@ pub struct RelabelArgs {
 /// How `analyse`, `relabel` and `review` search.
 #[derive(Debug, Args)]
 pub struct AnalysisArgs {
-    /// Playouts of a position, unless its line says otherwise.
-    #[arg(long, default_value_t = REVIEW_PLAYOUTS, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    /// Playouts of a position.
+    #[arg(long, default_value_t = REVIEW_PLAYOUTS, value_parser = clap::value_parser!(u32).range(1..=5_000_000))]
     pub playouts: u32,
     /// Worker threads [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]

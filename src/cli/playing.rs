@@ -8,7 +8,7 @@ use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::NamedRules;
 use hnefi_run::named_rules;
 
-use super::{DeviceArgs, seed};
+use super::{DeviceArgs, seed, whole};
 
 /// The side that a person plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -133,7 +133,7 @@ pub struct UciArgs {
     #[arg(long, value_name = "PATH")]
     pub model: Option<String>,
     /// Threads that search together [default: one per core, at most 4].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>(0..=65_535))]
     pub threads: Option<usize>,
     #[command(flatten)]
     pub device: DeviceArgs,

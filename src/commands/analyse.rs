@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use hnefi_arena::players::ModelCache;
-use hnefi_data::{AnalyseParams, analyse};
+use hnefi_data::{AnalyseParams, MOST_PLAYOUTS, analyse};
 use hnefi_engine::Rules;
 use hnefi_inference::EvaluatorFactory;
-use hnefi_search::SearchConfig;
+use hnefi_search::{Limit, SearchConfig};
 
 use crate::cli::{AnalyseArgs, AnalysisArgs};
 use crate::hardware::{Hardware, cores};
@@ -23,7 +23,8 @@ impl AnalysisArgs {
     pub(super) fn params(&self) -> AnalyseParams {
         AnalyseParams {
             playouts: self.playouts,
-            search: SearchConfig::default(),
+            // A line may ask for more playouts than the arguments.
+            search: SearchConfig::default().limited_by(Limit::Playouts(MOST_PLAYOUTS)),
             threads: self.threads.map_or_else(cores, usize::from),
         }
     }

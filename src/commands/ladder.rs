@@ -90,6 +90,9 @@ fn climb_all(
     for &rung in rungs {
         missing += ladder::matches_left(store, rung, rungs, params)?;
     }
+    if missing > 0 {
+        store.check_place("ladder")?;
+    }
     work.bar.inc_length(missing as u64 * u64::from(params.games));
     let mut observer = work.observer(|_, so_far| {
         work.bar.inc(1);

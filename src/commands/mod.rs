@@ -64,6 +64,19 @@ fn program() -> String {
     path.map_or_else(|| "cargo run --release --".to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
+/// Refuses changes of a key that an option sets, too; `options` are the options given, each with its key.
+fn set_once(changes: &[String], options: &[(&str, bool, &str)]) -> anyhow::Result<()> {
+    let twice = options.iter().find(|(_, given, key)| {
+        *given && changes.iter().any(|change| hnefi_run::config::TrainConfig::changes(change, key))
+    });
+    match twice {
+        None => Ok(()),
+        Some((option, _, key)) => {
+            anyhow::bail!("{option} and --set {key}: both set the same key; expected one of them")
+        }
+    }
+}
+
 /// The rules that a network was trained for, where these are one ruleset.
 fn only_ruleset(models: &mut ModelCache, path: &Path) -> anyhow::Result<Option<NamedRules>> {
     let card = &models.checkpoint(path)?.card;

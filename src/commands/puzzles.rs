@@ -73,6 +73,9 @@ impl Count {
 
 fn solve(args: &SolveArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut puzzles = puzzles(args.file.as_deref())?;
+    if let Some(file) = args.file.as_deref().filter(|_| puzzles.is_empty()) {
+        bail!("{}: there is no puzzle in it", file.display());
+    }
     puzzles.retain(|puzzle| args.rules.is_empty() || args.rules.iter().any(|rules| *rules == puzzle.rules));
     let puzzles: Vec<Puzzle> = puzzles.into_iter().step_by(args.every as usize).collect();
     if puzzles.is_empty() {

@@ -14,10 +14,11 @@ use crate::{output, progress};
 pub fn run(args: RelabelArgs, hardware: &Hardware) -> anyhow::Result<()> {
     check_new_file(&args.out)?;
     let run = args.sources.first().filter(|source| source.is_dir());
+    // A misspelt source is named as such.
+    let mut games = read_all(&args.sources)?;
     let Some(model) = args.model.as_ref().or(run) else {
         bail!("--model is missing; expected a checkpoint, a run or a shipped network, since the first source is no run")
     };
-    let mut games = read_all(&args.sources)?;
     let spare = args.games.map_or(0, |newest| games.len().saturating_sub(newest as usize));
     games.drain(..spare);
     let rules: Vec<Rules> = games.iter().map(|game| game.rules).collect();

@@ -12,9 +12,9 @@ use hnefi_run::store::{Store, StoreError};
 use hnefi_selfplay::{FleetControl, FleetProgress, GenerationStats, RecordingParams, record_games, search_config};
 use indicatif::ProgressBar;
 
-use super::only_ruleset;
 use super::records::{Games, record_files};
 use super::work::Work;
+use super::{only_ruleset, set_once};
 use crate::cli::SelfplayArgs;
 use crate::hardware::Hardware;
 use crate::{output, progress};
@@ -49,6 +49,15 @@ pub fn config(args: &SelfplayArgs) -> Result<TrainConfig, ConfigError> {
 
 /// Plays the games; the same command resumes after an interruption.
 pub fn run(args: SelfplayArgs, hardware: &Hardware) -> anyhow::Result<()> {
+    set_once(
+        &args.changes,
+        &[
+            ("--rules", args.rules.is_some(), "selfplay.rulesets"),
+            ("--playouts", args.playouts.is_some(), "budget.playouts"),
+            ("--device", args.device.is_some(), "run.device"),
+            ("--threads", args.threads.is_some(), "run.threads"),
+        ],
+    )?;
     let mut config = config(&args)?;
     let devices = hardware.devices.named(args.device.unwrap_or_else(|| config.run.device.clone()));
     let mut rules = args.rules;

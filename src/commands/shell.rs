@@ -13,15 +13,16 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
 }
 
 pub fn man(args: &ManArgs) -> anyhow::Result<()> {
-    hnefi_data::check_new_folder(&args.out)?;
-    std::fs::create_dir_all(&args.out)?;
-    clap_mangen::generate_to(program(), &args.out)?;
-    for page in std::fs::read_dir(&args.out)? {
-        let page = page?.path();
-        // Without this, `man` would join the lines of the examples.
-        let text = std::fs::read_to_string(&page)?.replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n", 1);
-        std::fs::write(&page, text)?;
-    }
+    hnefi_data::write_new_folder(&args.out, |folder| {
+        clap_mangen::generate_to(program(), folder)?;
+        for page in std::fs::read_dir(folder)? {
+            let page = page?.path();
+            // Without this, `man` would join the lines of the examples.
+            let text = std::fs::read_to_string(&page)?.replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n", 1);
+            std::fs::write(&page, text)?;
+        }
+        Ok(())
+    })?;
     output::line(format_args!(
         "{}: hnefi.1 and a page for each command; man -M or MANPATH finds them in a folder man1",
         args.out.display()

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_arena::{MatchObserver, MatchParams, MatchResult, Tally, play_match};
 use hnefi_engine::Preset;
@@ -21,6 +22,21 @@ pub struct EvaluationTable {
     results: Vec<MatchResult>,
     /// Opponents skipped for lack of time.
     skipped: Vec<String>,
+}
+
+/// Finds out, before the run, whether the opponents of its ladder and of its closing table can play.
+pub fn check_opponents(config: &TrainConfig, devices: &Devices, ladder: bool, table: bool) -> anyhow::Result<()> {
+    let mut models = ModelCache::new(devices.named(config.run.device.clone()), SearchConfig::default());
+    let (ladder, table) = (ladder && config.ladder.every > 0, table && config.evaluate.games > 0);
+    for (plays, key, opponents) in [
+        (ladder, "ladder.opponents", &config.ladder.opponents),
+        (table, "evaluate.opponents", &config.evaluate.opponents),
+    ] {
+        for opponent in opponents.iter().filter(|_| plays) {
+            opponent.parse::<PlayerSpec>()?.build(&mut models).with_context(|| key)?;
+        }
+    }
+    Ok(())
 }
 
 /// Plays the matches of the configuration's `evaluate` section.

@@ -18,8 +18,8 @@ use hnefi_train::trainer::{RunStart, SelfPlay, TrainerParams, TrainingProgress};
 use hnefi_train::{TrainConfig, TrainObserver};
 use indicatif::HumanDuration;
 
-use super::table;
 use super::work::Work;
+use super::{set_once, table};
 use crate::cli::TrainArgs;
 use crate::hardware::{Hardware, cores, processor_name};
 use crate::{output, progress};
@@ -29,6 +29,18 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
     if let Some(name) = &args.help_config {
         return output::text(reference(Some(name.as_str()).filter(|name| !name.is_empty()))?);
     }
+    let (has_device, changes) = (args.device.is_some(), &args.changes);
+    set_once(
+        changes,
+        &[
+            ("--rules", args.rules.is_some(), "selfplay.rulesets"),
+            ("--seed", args.seed.is_some(), "run.seed"),
+            ("--device", has_device, "run.device"),
+            ("--device", has_device, "run.train_device"),
+            ("--threads", args.threads.is_some(), "run.threads"),
+            ("--overlap", args.overlap, "run.overlap"),
+        ],
+    )?;
     let mut config = match &args.rules {
         Some(rules) if args.config == ANY_NAME => {
             let rules = named_rules(rules).map_err(|problem| anyhow!("--rules: {problem}"))?;
@@ -53,6 +65,7 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
     }
     let name = args.rules.as_deref().map_or_else(|| stem(&args.config), rules_name);
     let location = args.place.location().unwrap_or_else(|| Location::Directory(default_run(name, args.seed)));
+    table::check_opponents(&config, &hardware.devices, !args.no_ladder, !args.no_table)?;
     let work = Work::begin(progress::share())?;
     let retry = args.store.retry(work.clone());
     let watcher =

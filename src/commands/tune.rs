@@ -33,19 +33,35 @@ pub fn run(args: &TuneArgs, hardware: &Hardware) -> anyhow::Result<()> {
         Err(TuningError::Key { key, problem }) => return Err(WrongValue::new("--set", key, problem).into()),
         made => made?,
     };
-    match file::read(&args.state, LARGEST_STATE) {
-        Ok(state) => tuning = tuning.resume(&state).with_context(|| format!("--state {}", args.state.display()))?,
-        Err(error) if error.kind() == ErrorKind::NotFound => hnefi_data::check_new_file(&args.state)?,
-        Err(error) => bail!("--state {}: {error}", args.state.display()),
+    let state = read_state(args)?;
+    match &state {
+        Some(state) => tuning = tuning.resume(state).with_context(|| format!("--state {}", args.state.display()))?,
+        None => hnefi_data::check_new_file(&args.state)?,
     }
     let work = Work::begin(progress::count(0, "games"))?;
-    play(args, &mut tuning, &mut models, &work)?;
+    play(args, &mut tuning, state, &mut models, &work)?;
     work.bar.finish_and_clear();
     output::write(|out| print(out, &tuning))
 }
 
-/// Plays until the test is over or a signal comes. The state lies on disk after every iteration.
-fn play(args: &TuneArgs, tuning: &mut Tuning, models: &mut ModelCache, work: &Work) -> anyhow::Result<()> {
+/// The state on disk, if there is one.
+fn read_state(args: &TuneArgs) -> anyhow::Result<Option<Vec<u8>>> {
+    match file::read(&args.state, LARGEST_STATE) {
+        Ok(state) => Ok(Some(state)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => bail!("--state {}: {error}", args.state.display()),
+    }
+}
+
+/// Plays until the test is over or a signal comes. The state lies on disk after every iteration; `state` is what lies
+/// there.
+fn play(
+    args: &TuneArgs,
+    tuning: &mut Tuning,
+    mut state: Option<Vec<u8>>,
+    models: &mut ModelCache,
+    work: &Work,
+) -> anyhow::Result<()> {
     while !tuning.is_over() {
         let ([a, b], params) = tuning.ask();
         let (done, all) = tuning.rounds();
@@ -60,7 +76,12 @@ fn play(args: &TuneArgs, tuning: &mut Tuning, models: &mut ModelCache, work: &Wo
             break;
         }
         tuning.tell(result.pairs);
-        hnefi_data::replace_file(&args.state, tuning.saved().as_bytes())?;
+        if read_state(args)? != state {
+            bail!("--state {}: another process has gone on with it; expected one at a time", args.state.display());
+        }
+        let saved = tuning.saved().into_bytes();
+        hnefi_data::replace_file(&args.state, &saved)?;
+        state = Some(saved);
         let done = u64::from(tuning.rounds().0);
         if work.bar.is_hidden() && done * LINES / u64::from(all) > (done - 1) * LINES / u64::from(all) {
             work.note(&format!("{done}/{all} {}", told(tuning)));

@@ -1,11 +1,9 @@
 //! `hnefi watch` and `hnefi metrics`: show training runs.
 
-use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
 use hnefi_run::Run;
 use hnefi_run::store::{Location, RetryPolicy};
 
@@ -33,6 +31,9 @@ pub fn run(args: WatchArgs) -> anyhow::Result<()> {
 
 /// Prints what runs have measured, or writes it to a file.
 pub fn metrics(args: MetricsArgs) -> anyhow::Result<()> {
+    if let Some(path) = &args.out {
+        hnefi_data::check_new_file(path)?;
+    }
     let runs = open(&args.runs)?;
     let write = |out: &mut dyn Write| match args.csv {
         true => hnefi_play::watch::csv(&runs, out),
@@ -41,8 +42,9 @@ pub fn metrics(args: MetricsArgs) -> anyhow::Result<()> {
     match &args.out {
         None => write(&mut BufWriter::new(std::io::stdout().lock()))?,
         Some(path) => {
-            let file = File::create(path).with_context(|| path.display().to_string())?;
-            write(&mut BufWriter::new(file))?;
+            let mut text = Vec::new();
+            write(&mut text)?;
+            hnefi_data::write_new_file(path, &text)?;
         }
     }
     Ok(())
@@ -54,9 +56,6 @@ pub fn metrics(args: MetricsArgs) -> anyhow::Result<()> {
 /// When there is no run; the message says what is expected.
 pub fn open_run(path: &Path) -> anyhow::Result<Run> {
     let location = Location::from(path);
-    if let Location::Directory(folder) = &location {
-        anyhow::ensure!(folder.is_dir(), "{}: not found; expected the directory of a run", folder.display());
-    }
     let run = Run::open(&location, RetryPolicy::interactive())?;
     anyhow::ensure!(run.is_there()?, "{location}: expected the directory of a run, such as runs/quick");
     Ok(run)

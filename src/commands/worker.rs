@@ -16,9 +16,6 @@ use crate::{output, progress};
 /// Time between two looks for a run that has not begun.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// The first object of a run.
-const RUN: &str = "run.json";
-
 /// Plays until the run is finished or Ctrl-C.
 pub fn run(args: WorkerArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let work = Work::begin(progress::spinner())?;
@@ -28,6 +25,7 @@ pub fn run(args: WorkerArgs, hardware: &Hardware) -> anyhow::Result<()> {
         hardware.cards.check(devices)?;
     }
     let Some(store) = join(&args, &retry, &work)? else { return Ok(()) };
+    store.check_place("uploads")?;
     let params = WorkerParams {
         // Workers of a run must have different seeds, on all machines, so draw one.
         seed: args.seed.unwrap_or_else(rand::random),
@@ -54,7 +52,7 @@ pub fn run(args: WorkerArgs, hardware: &Hardware) -> anyhow::Result<()> {
 fn join(args: &WorkerArgs, retry: &RetryPolicy, work: &Work) -> anyhow::Result<Option<Store>> {
     while !work.is_stopped() {
         let store = match Store::open(&args.run, Access::Add, retry.clone()) {
-            Ok(store) => store.exists(RUN)?.then_some(store),
+            Ok(store) => hnefi_train::configuration(&store)?.map(|_| store),
             Err(StoreError::NoDirectory { .. }) => None,
             Err(error) => return Err(error.into()),
         };

@@ -28,6 +28,7 @@ fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
         ("export-net brandubh --reference", "taken"),
         ("imitate games.hgames --epochs 10000 --out", "taken"),
         ("man --out", "taken"),
+        ("metrics run --csv --out", "taken"),
     ];
     for (line, taken) in work {
         let message = workspace.refused(&format!("{line} {taken}"));
@@ -51,6 +52,10 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
     workspace.run_directory("run");
     workspace.write("bad.toml", "[network]\nlayers = 3\nblocks = \"many\"\nchannels = -32\n");
     workspace.write("cut.toml", "seed = [1, ");
+    workspace.write("cut.otr", "dim:9 start:/9/");
+    workspace.write("negative.toml", "ply_cap = -1");
+    workspace.write("other.toml", "ruleset = \"brandubh\"\n[throne]\nstop = [\"queen\"]\n");
+    workspace.write("none.jsonl", "");
     let multiple = "expected a multiple of 32 from 32 to 65536";
     for (line, words) in [
         ("judge brandubh games.hgames --rules copenhagen", &["11x11", "7x7", "copenhagen"][..]),
@@ -91,6 +96,39 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
         ("play --web --listen 0 model:no/such/run", &["no/such/run", "there is no such folder"]),
         ("play --web --listen 0 --plain", &["--web", "--plain", "expected one"]),
         ("train --help-config selfplay.resing", &["did you mean selfplay.resign?"]),
+        ("train --config tiny.toml --seed 2 --set run.seed=3 --run new", &["--seed", "--set run.seed", "expected one"]),
+        (
+            "train --rules tablut --set 'selfplay.rulesets=[{rules=\"tablut\",share=1}]' --run new",
+            &["--rules", "--set selfplay.rulesets"],
+        ),
+        (
+            "selfplay --games 2 --rules tablut --set 'selfplay.rulesets=[{rules=\"tablut\",share=1}]' --out new",
+            &["--set selfplay.rulesets"],
+        ),
+        ("selfplay --games 2 --playouts 2 --set budget.playouts=[4] --out new", &["--set budget.playouts"]),
+        ("selfplay --games 2 --config any --out new", &["configuration any", "`train --rules`"]),
+        (
+            "train --config tiny.toml --set evaluate.games=1 --set 'evaluate.opponents=[\"model:nobody\"]' --run new",
+            &["nobody"],
+        ),
+        (
+            "train --config tiny.toml --set ladder.every=1 --set 'ladder.opponents=[\"uci:no-such\"]' --run new",
+            &["no-such"],
+        ),
+        ("train --config tiny.toml --trainer no-such-learner --run new", &["no-such-learner", "cannot be started"]),
+        ("train --config tiny.toml --set stages=[{}] --run new", &["stages[0].share"]),
+        ("train --config tiny.toml --set 'selfplay.rulesets=[{rules=\"no.otr\",share=1}]' --run new", &["no.otr"]),
+        ("train --rules cut.otr --run new", &["cut.otr", "found 1 rows"]),
+        (
+            "train --config tiny.toml --set 'selfplay.rulesets=[{rules=\"cut.otr\",share=1}]' --run new",
+            &["found 1 rows"],
+        ),
+        ("train --rules negative.toml --run new", &["negative.toml", "-1", "ply_cap"]),
+        ("train --rules other.toml --run new", &["other.toml", "stop"]),
+        ("relabel no-such --out new.hgames", &["no-such: neither a run directory nor a record file"]),
+        ("metrics games.hgames", &["games.hgames", "a file"]),
+        ("puzzles solve random --file none.jsonl", &["none.jsonl: there is no puzzle in it"]),
+        ("uci --threads -1", &["--threads", "-1 is not in 0..=65535"]),
         ("train --config bad.toml --run new", &["network.channels", "network.blocks", "many", "network.layers"]),
         ("train --config cut.toml", &["cut.toml"]),
     ] {
@@ -123,6 +161,16 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
     // An Elo may be negative.
     let message = workspace.refused("match random nobody --games 2 --sprt -10,0");
     assert!(message.contains("nobody") && !message.contains("--sprt"), "{message}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_run_json_cannot_hold_is_refused() {
+    let workspace = workspace();
+    let mut command = workspace.command("train --config tiny.toml --run new");
+    let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"b\xff");
+    let ended: Ended = command.arg("--from").arg(name).output().expect("the program starts").into();
+    assert!(ended.refusal("train --from").contains("is not UTF-8") && !workspace.at("new").exists());
 }
 
 #[test]

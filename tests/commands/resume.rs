@@ -50,6 +50,25 @@ fn a_killed_run_ends_like_one_left_alone() {
 }
 
 #[test]
+fn another_run_is_neither_copied_into_nor_taken_for_this_one() {
+    let workspace = Workspace::new();
+    workspace.succeeds("train --no-table --config tiny.toml --run run");
+    workspace.succeeds("train --no-table --config tiny.toml --run other --seed 9");
+    let games = "selfplay --config tiny.toml --games 1 --out games";
+    workspace.succeeds(games);
+    let before = products(&workspace, "run");
+    for line in ["fetch other --run run --all", "fetch games --run run"] {
+        assert!(workspace.refused(line).contains("run directory run holds another run than run directory"), "{line}");
+    }
+    for line in [games.replace("--out games", "--out run"), "train --config tiny.toml --run games".to_owned()] {
+        let message = workspace.refused(&line);
+        assert!(message.contains("kind is ") && message.len() < 200, "{line}: {message}");
+    }
+    assert!(workspace.refused("worker games").contains("a run of kind \"selfplay\""));
+    assert_eq!(before, products(&workspace, "run"));
+}
+
+#[test]
 fn a_run_of_another_config_is_refused_and_kept() {
     let workspace = Workspace::new();
     let train = "train --no-table --config tiny.toml --run run";

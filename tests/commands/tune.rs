@@ -1,11 +1,12 @@
 //! `hnefi tune`: one that is stopped again and again ends like one left alone, and what it refuses.
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{TIMEOUT, Workspace};
+use super::{Ended, TIMEOUT, Workspace, wait_until};
 
 /// Eight iterations of two pairs, and as many games of the test.
 const TUNE: &str = "tune model:brandubh,playouts=8,search.c_visit=20 --set search.c_scale=0.1..4 \
@@ -53,6 +54,23 @@ fn a_tuning_that_is_stopped_again_and_again_ends_like_one_left_alone() {
     let begins = "model:brandubh,playouts=8,search.c_visit=20,search.c_scale=";
     assert!(tuned.starts_with(begins) && tuned.contains(row[2]), "{whole}");
     assert!(ran(&workspace, &format!("match {tuned} random --games 2 -q")).starts_with(tuned));
+}
+
+#[test]
+fn a_tuning_that_another_process_went_on_with_is_left_to_it() {
+    let workspace = Workspace::new();
+    let line = format!("{TUNE} --games 32 --state shared.json");
+    let slow = workspace.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    wait_until("no iteration ends", || workspace.at("shared.json").exists());
+    kill(Pid::from_raw(slow.id() as i32), Signal::SIGSTOP).expect("stopped");
+    let other = workspace.run(&line);
+    let done = std::fs::read(workspace.at("shared.json")).expect("a state");
+    kill(Pid::from_raw(slow.id() as i32), Signal::SIGCONT).expect("goes on");
+    let ended: Ended = slow.wait_with_output().expect("ended").into();
+    assert_eq!(std::fs::read(workspace.at("shared.json")).expect("a state"), done);
+    // Whoever of them wrote last has ended well.
+    let refused = [&other, &ended].map(|one| one.error.contains("another process has gone on with it"));
+    assert_eq!(refused.iter().filter(|&&refused| refused).count(), 1, "{}{}", other.error, ended.error);
 }
 
 #[test]

@@ -191,8 +191,18 @@ impl Board {
             .map(ClockRequest::checked)
             .transpose()
             .map_err(|error| Refusal::bad(request(error.to_string())))?;
+        self.start_game(rules, asked.fen, seats, clock)
+    }
+
+    fn start_game(
+        &self,
+        rules: Rules,
+        start: Option<String>,
+        seats: [Seat<RoomPlayer>; 2],
+        clock: Option<ClockRequest>,
+    ) -> Answer {
         let names = seats.each_ref().map(|seat| seat.map(|player| player.name.clone()));
-        let game = Session::new(rules, asked.fen, names).map_err(no_position)?;
+        let game = Session::new(rules, start, names).map_err(no_position)?;
         let room = self.rooms.open(None, game, seats, &*self.host)?;
         let mut state = room.lock();
         state.clock = clock.map(Clock::new);
@@ -380,17 +390,18 @@ impl Board {
         })
     }
 
+    /// Another game by the same players, under an id of its own: the one before stays what it was.
     pub(super) fn again(&self, id: &str, asked: AgainRequest) -> Answer {
-        self.change(id, |state| {
-            state.game.restart(asked.swap);
-            state.review = None;
-            state.clock = state.clock.take().map(|clock| Clock::new(clock.asked));
-            if asked.swap {
-                state.seats.swap(0, 1);
-            }
-            state.retry();
-            Ok(())
-        })
+        let room = self.rooms.get(id)?;
+        let state = room.lock();
+        let (rules, start) = (*state.game.rules(), state.game.game().start_fen());
+        let (mut seats, clock) = (state.seats.clone(), state.clock.as_ref().map(|clock| clock.asked));
+        // Whoever opens a room looks into all the others.
+        drop(state);
+        if asked.swap {
+            seats.swap(0, 1);
+        }
+        self.start_game(rules, start, seats, clock)
     }
 
     pub(super) fn analysis(&self, id: &str, asked: AnalysisRequest) -> Answer {
@@ -445,7 +456,7 @@ impl Board {
         let players = Side::BOTH.map(|side| state.player_name(side));
         let (text, name) = match asked.format {
             ExportFormat::Pgn => {
-                let mut tree = state.game.game_tree(0);
+                let mut tree = state.game_tree();
                 tree.record.players = players;
                 (hnefi_record::pgn::tree_text(&tree), "game.pgn")
             }

@@ -90,7 +90,7 @@ impl KeptGame {
         let mut views: Vec<_> = std::iter::once(0).chain(order.iter().copied()).map(view).collect();
         views.truncate(views.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
         Ok(KeptGame {
-            pgn: pgn::tree_text(&game.game_tree(0))?,
+            pgn: pgn::tree_text(&state.game_tree())?,
             attackers,
             defenders,
             number: game.number(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use hnefi_engine::{Ending, Game, Move, Side};
 use hnefi_inference::Wdl;
-use hnefi_record::{Chances, Seat, Session};
+use hnefi_record::{Chances, GameTree, Seat, Session};
 use serde::Serialize;
 
 use super::clock::Clock;
@@ -304,6 +304,16 @@ impl RoomState {
         }
         self.changed(now);
         Ok(())
+    }
+
+    /// The game with its variations, for a text. A position that is decided as it stands has no move at which the
+    /// session notes the end.
+    pub(super) fn game_tree(&self) -> GameTree {
+        let mut tree = self.game.game_tree(0);
+        if tree.moves.is_empty() {
+            tree.record.outcome = self.game.game().start().outcome();
+        }
+        tree
     }
 
     /// Whether a clock runs, which forbids looking back and taking back.

@@ -116,7 +116,7 @@ pub static ROUTES: &[Route] = &[
     post("/api/games/{id}/resign", Pace::Quick, |board, asked| board.change(asked.id, resign)),
     post("/api/games/{id}/hint", Pace::Quick, |board, asked| board.hint(asked.id)),
     post("/api/games/{id}/flag", Pace::Quick, |board, asked| board.flag(asked.id)),
-    post("/api/games/{id}/again", Pace::Quick, |board, asked| board.again(asked.id, asked.read()?)),
+    post("/api/games/{id}/again", Pace::Slow, |board, asked| board.again(asked.id, asked.read()?)),
     post("/api/games/{id}/analysis", Pace::Slow, |board, asked| board.analysis(asked.id, asked.read()?)),
     post("/api/games/{id}/review", Pace::Quick, |board, asked| board.review(asked.id, asked.read()?)),
     post("/api/games/{id}/try", Pace::Quick, |board, asked| board.attempt(asked.id, &asked.read()?)),

@@ -66,6 +66,8 @@ pub(super) struct StateView {
     seats: [SeatView; 2],
     your_turn: bool,
     thinking: bool,
+    /// Whether advice is looked for.
+    looking: bool,
     analysing: bool,
     review: Option<ReviewView>,
     clock: Option<ClockView>,
@@ -255,6 +257,7 @@ impl StateView {
             seats: Side::BOTH.map(|side| seat(&state.seats[side.index()], &state.players[side.index()])),
             your_turn,
             thinking: state.ticket.as_ref().is_some_and(|ticket| matches!(ticket.job, Job::Move { .. })),
+            looking: state.ticket.as_ref().is_some_and(|ticket| matches!(ticket.job, Job::Hint { .. })),
             analysing: state.analysing,
             review: state.review.as_ref().map(Review::view),
             clock: state.clock.as_ref().map(|clock| clock.view(now)),

@@ -35,8 +35,9 @@ fn a_record_is_looked_at_played_kept_saved_and_linked() {
     let state = page.wait(&state, |state| state["ply"] == 3);
     // Hints come from alpha-beta, and what only a network can do is not offered.
     let state = page.does(&state, "hint", &json!({})).ok();
+    assert_eq!(state["looking"], true);
     let state = page.wait(&state, |state| !state["hint"].is_null());
-    assert_eq!(state["can"]["review"], false);
+    assert_eq!((&state["looking"], &state["can"]["review"]), (&json!(false), &json!(false)));
     page.does(&state, "analysis", &json!({ "on": true })).refused(409, "model");
 
     let history = |state: &Value| -> Vec<String> {

@@ -95,8 +95,10 @@ fn a_game_against_a_player_that_answers() {
         assert!(targets.contains(&hint["to"]), "{hint} is legal");
         let state = page.does(&state, "resign", &json!({})).ok();
         assert_eq!(state["ending"], json!({ "winner": "attackers", "reason": "resigned", "plies": null }));
-        let state = page.does(&state, "again", &json!({ "swap": true })).ok();
-        assert_eq!((ply(&state), state["your_turn"].as_bool()), (0, Some(true)));
+        let again = page.does(&state, "again", &json!({ "swap": true })).ok();
+        assert_eq!((ply(&again), again["your_turn"].as_bool()), (0, Some(true)));
+        assert_ne!(again["id"], state["id"]);
+        assert_eq!(page.now(&state)["ending"], state["ending"], "the game before stays what it was");
     }
 }
 

@@ -92,3 +92,18 @@ fn a_game_is_opened_again_as_it_was_left_on_another_board() {
         open(&"b".repeat(32), &kept).refused(400, words);
     }
 }
+
+#[test]
+fn a_position_that_is_decided_as_it_stands_is_kept_and_saved() {
+    let (first, second) = (Page::new(), Page::new());
+    let state = first.paste("k6/3a3/3d3/aad1daa/3d3/3a3/3a3 a");
+    assert_eq!(state["ending"]["winner"], "defenders");
+    let kept = first.get(&of(&state, "kept")).ok();
+    let found = second.post("/api/games/open", &json!({ "kept": { "id": "e".repeat(32), "game": kept["game"] } })).ok();
+    let pgn = first.get(&of(&state, "export?format=pgn")).text().to_owned();
+    for other in [found, second.paste(&pgn)] {
+        for part in ["board", "ending", "plies", "source"] {
+            assert_eq!(other[part], state[part], "{part}");
+        }
+    }
+}

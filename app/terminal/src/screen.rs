@@ -87,10 +87,10 @@ fn too_small(frame: &mut Frame, app: &App) {
 }
 
 fn key_line(theme: &Theme) -> Line<'static> {
-    let keys =
-        [("Enter", "move"), ("u", "undo"), ("r", "redo"), ("h", "hint"), ("f", "flip"), ("s", "save"), ("n", "new")];
+    // Where everything else is found comes first: a narrow window cuts off the end.
+    let keys = [("?", "all keys"), ("q", "quit"), ("Enter", "move"), ("u", "undo"), ("r", "redo"), ("h", "hint")];
     let mut spans = vec![Span::raw(" ")];
-    for (key, what) in keys.into_iter().chain([("q", "quit"), ("?", "all keys")]) {
+    for (key, what) in keys.into_iter().chain([("f", "flip"), ("s", "save"), ("n", "new")]) {
         spans.push(Span::styled(key, theme.strong()));
         spans.push(Span::styled(format!(" {what}  "), theme.quiet()));
     }

@@ -20,6 +20,7 @@ use hnefi_search::{LeafId, Search, SearchConfig, Selection};
 use self::answer::{Answer, Found};
 pub use self::games::{PositionProgress, relabel, review};
 use self::question::InputLine;
+pub use self::question::MOST_PLAYOUTS;
 use self::queue::{Queue, Task};
 use crate::{BoundedLines, DataError, write_line};
 

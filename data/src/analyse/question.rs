@@ -9,8 +9,8 @@ use hnefi_record::RulesText;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The most playouts of a question.
-const MOST_PLAYOUTS: u32 = 10_000_000;
+/// The most playouts of a question, for which a tree has room.
+pub const MOST_PLAYOUTS: u32 = 5_000_000;
 
 /// The most bytes of an id.
 const LONGEST_ID: usize = 1000;

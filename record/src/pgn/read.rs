@@ -132,46 +132,51 @@ fn follows_the_result(stray: &str, result: &str, line: usize) -> TextError {
 ///
 /// # Errors
 /// When there is no game, a move is illegal, parentheses or braces do not fit, or a comment is too long; the message
-/// names the line.
+/// names the line. Of several rules it is about those by which most of the text could be read.
 pub fn read_tree(text: &str, rules: &[Rules]) -> Result<GameTree, TextError> {
     let raw = RawGames::new(text.as_bytes(), true).next_game()?;
     let raw = raw.ok_or_else(|| bad(1, "the text holds no game"))?;
-    let mut error = None;
+    let mut furthest: Option<(TextError, usize)> = None;
     for &rules in named_rules(&raw)?.as_ref().map_or(rules, std::slice::from_ref) {
         match played_on(rules, |rules| tree(&raw, rules)) {
             Ok((tree, _)) => return Ok(tree),
-            Err(found) => error = error.or(Some(found)),
+            Err(found) if furthest.as_ref().is_none_or(|(_, read)| found.1 > *read) => furthest = Some(found),
+            Err(_) => {}
         }
     }
-    Err(error.unwrap_or_else(|| no_rules(&raw)))
+    Err(furthest.map_or_else(|| no_rules(&raw), |(error, _)| error))
 }
 
-fn tree(raw: &RawGame, rules: Rules) -> Result<GameTree, (TextError, Option<Reason>)> {
-    let refused = |error| (error, None);
-    let header = header(raw, 0).map_err(refused)?;
+/// Reads the game by these rules; beside an error stands how many tokens were read before it.
+fn tree(raw: &RawGame, rules: Rules) -> Result<GameTree, ((TextError, usize), Option<Reason>)> {
+    let refused = |error: TextError, read: usize| ((error, read), None::<Reason>);
+    let header = header(raw, 0).map_err(|error| refused(error, 0))?;
     let mut record = header.record(rules);
-    let mut reading = Reading::new(header.begin(rules).map_err(refused)?);
+    let mut reading = Reading::new(header.begin(rules).map_err(|error| refused(error, 0))?);
     let mut ended = None;
-    for (token, line) in &raw.tokens {
+    for (read, (token, line)) in raw.tokens.iter().enumerate() {
         match (token, ended) {
-            (Token::Word(word), Some((result, _))) => return Err(refused(follows_the_result(word, result, *line))),
-            (Token::Open, Some((result, _))) => return Err(refused(follows_the_result("(", result, *line))),
+            (Token::Word(word), Some((result, _))) => {
+                return Err(refused(follows_the_result(word, result, *line), read));
+            }
+            (Token::Open, Some((result, _))) => return Err(refused(follows_the_result("(", result, *line), read)),
             (Token::Word(word), None) if is_result(word) => {
                 if reading.branches.is_empty() {
                     ended = Some((word.as_str(), *line));
                 }
             }
             (Token::Word(word), None) if gives_up(word) => {}
-            _ => reading.take(token).map_err(|(problem, ended)| (bad(*line, problem), ended))?,
+            _ => reading.take(token).map_err(|(problem, ended)| ((bad(*line, problem), read), ended))?,
         }
     }
     // The last move read is the main line's: all variations have ended.
     let Reading { game, tree, .. } = reading;
     record.plies = game.moves().map(PlyRecord::unsearched).collect();
     record.outcome = game.outcome();
-    let (result, line) = ending(raw, ended).map_err(refused)?;
-    result.conclude(&mut record).map_err(|(problem, ended)| (bad(line, problem), ended))?;
-    agree_on_reason(raw, record.outcome).map_err(refused)?;
+    let all = raw.tokens.len();
+    let (result, line) = ending(raw, ended).map_err(|error| refused(error, all))?;
+    result.conclude(&mut record).map_err(|(problem, ended)| ((bad(line, problem), all), ended))?;
+    agree_on_reason(raw, record.outcome).map_err(|error| refused(error, all))?;
     Ok(GameTree { record, comment: tree.node(START).comment.clone(), moves: tree.moves() })
 }
 

@@ -30,7 +30,7 @@ pub(super) fn walk(prefix: &str, table: &Table, errors: &mut Vec<KeyError>) {
             if key.kind.allows(value) {
                 continue;
             }
-            format!("{} ({}){}", key.kind.allowed(), key.unit, key.kind.suggestion(value))
+            key.kind.expected(key.unit, value)
         } else if SECTIONS.iter().any(|section| section.name == path) {
             match value.as_table() {
                 Some(table) => {

@@ -168,19 +168,22 @@ impl Kind {
         }
     }
 
-    /// The end of an error about a refused value: the name that was probably meant, or an empty text.
-    pub fn suggestion(&self, value: &Value) -> String {
+    /// What was expected in place of a refused value, with the name that was probably meant.
+    pub(super) fn expected(&self, unit: &str, value: &Value) -> String {
         // These parsers suggest a name at the end of their errors.
         let problem = match self {
             Kind::OneOf(known) => value.as_str().map(|text| did_you_mean(text, known.iter().copied())),
             Kind::Device => value.as_str().and_then(|text| Some(text.parse::<DeviceList>().err()?.to_string())),
             Kind::Rulesets => {
                 let names = value.as_array().into_iter().flatten().filter_map(|item| item.get("rules")?.as_str());
-                names.into_iter().find_map(|name| named_rules(name).err().map(|error| error.to_string()))
+                if let Some(problem) = names.into_iter().find_map(|name| named_rules(name).err()) {
+                    return format!("rules that can be played; {problem}");
+                }
+                None
             }
             _ => None,
         };
-        suggestion_in(&problem.unwrap_or_default())
+        format!("{} ({unit}){}", self.allowed(), suggestion_in(&problem.unwrap_or_default()))
     }
 
     /// Whether a value is allowed.

@@ -188,6 +188,10 @@ impl TrainConfig {
         let built_in = BUILT_IN.iter().find(|(known, _)| *known == name_or_path).map(|(_, text)| (*text).to_owned());
         let text = match built_in {
             Some(text) => text,
+            None if name_or_path == ANY_NAME => {
+                let source = std::io::Error::other("it is for the ruleset of `train --rules`");
+                return Err(ConfigError::Missing { name: name_or_path.to_owned(), source });
+            }
             None => file::read_text(Path::new(name_or_path), LARGEST)
                 .map_err(|source| ConfigError::Missing { name: name_or_path.to_owned(), source })?,
         };
@@ -231,6 +235,12 @@ impl TrainConfig {
             }
         }
         Ok(config)
+    }
+
+    /// Whether a change is one of `key`.
+    pub fn changes(change: &str, key: &str) -> bool {
+        let value = changed(change).map(Value::Table);
+        value.is_ok_and(|value| key.split('.').try_fold(&value, |table, name| table.get(name)).is_some())
     }
 
     /// Checks a change by itself: its form, its key, and its value.

@@ -145,7 +145,7 @@ pub(super) fn table(stages: &Value, errors: &mut Vec<KeyError>) {
             refuse(format!("{STAGES}[{index}].name"), &found, "a name that no other stage has".to_owned());
         }
         names.push(name);
-        let path = format!("{STAGES}.{name}");
+        let path = if name.is_empty() { format!("{STAGES}[{index}]") } else { format!("{STAGES}.{name}") };
         let share = stage_table.get("share").cloned().unwrap_or(Value::Integer(0));
         if !real(&share).is_some_and(|share| share > 0.0 && share <= 1e6) {
             refuse(

@@ -127,6 +127,12 @@ impl Place for Directory {
         keys.iter().try_for_each(|key| self.remove(key))
     }
 
+    fn check_place(&self, folder: &str) -> Result<(), StoreError> {
+        let path = self.path(folder);
+        let tried = self.files.make_folders(&path).and_then(|()| self.unfinished_file(&path).map(drop));
+        tried.map_err(|source| StoreError::Directory { dir: path, source })
+    }
+
     fn leads_out(&self, key: &str) -> bool {
         let path = self.path(key);
         match (path.canonicalize(), self.dir.canonicalize()) {

@@ -15,7 +15,10 @@ pub enum StoreError {
         source: io::Error,
     },
     /// There is no such run directory.
-    #[error("run directory {dir}: not found; expected the directory of a run")]
+    #[error(
+        "run directory {dir}: {}; expected the directory of a run",
+        if dir.exists() { "a file" } else { "not found" }
+    )]
     NoDirectory {
         /// The directory.
         dir: PathBuf,
@@ -62,6 +65,14 @@ pub enum StoreError {
         place: String,
         /// The object.
         key: String,
+    },
+    /// A run was to be copied into another one.
+    #[error("{place} holds another run than {from}: their run.json differ; nothing was copied, expected another place")]
+    OtherRun {
+        /// Where it was to be copied to.
+        place: String,
+        /// Where it was to be copied from.
+        from: String,
     },
     /// There is no such object.
     #[error("{key} in {place}: not found")]

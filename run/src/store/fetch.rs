@@ -2,6 +2,9 @@
 
 use super::{SUPERSEDED, Store, StoreError, largest};
 
+/// What a run is, the first object copied, and never changed.
+const RUN: &str = "run.json";
+
 /// Suffixes of the objects that complete a folder; they are copied last.
 const LAST: [&str; 2] = ["/card.json", "/counters.json"];
 
@@ -20,7 +23,7 @@ pub struct Fetched {
 /// has another name than objects have.
 ///
 /// # Errors
-/// When an object cannot be read or written.
+/// When `to` holds another run, or an object cannot be read or written.
 pub fn fetch(
     from: &Store,
     to: &Store,
@@ -34,7 +37,10 @@ pub fn fetch(
         let superseded = SUPERSEDED.iter().any(|prefix| key.starts_with(prefix));
         largest(key).is_some() && !there.contains(key) && (all || !superseded)
     });
-    keys.sort_by_key(|key| LAST.iter().any(|last| key.ends_with(last)));
+    keys.sort_by_key(|key| (key != RUN, LAST.iter().any(|last| key.ends_with(last))));
+    if there.contains(RUN) && from.exists(RUN)? && from.get(RUN)? != to.get(RUN)? {
+        return Err(StoreError::OtherRun { place: to.place(), from: from.place() });
+    }
     let mut fetched = Fetched::default();
     for key in keys {
         if should_stop() {
@@ -82,12 +88,24 @@ mod tests {
         let note = |key: &str| order.borrow_mut().push(key.to_owned());
         let copied = |all, stops: bool| fetch(&from, &to, all, &note, &|| stops).unwrap().copied;
         assert_eq!(copied(false, false), 3);
-        assert_eq!(*order.borrow(), [weights, "run.json", card]);
+        assert_eq!(*order.borrow(), ["run.json", weights, card]);
         assert_eq!(to.get("run.json").unwrap(), b"run.json");
         assert_eq!(copied(false, false), 0, "nothing twice");
         assert_eq!(copied(true, true), 0, "stopped");
         assert_eq!(copied(true, false), 1);
         assert!(!to.exists("games/notes").unwrap(), "it is no object");
+    }
+
+    #[test]
+    fn another_run_is_left_as_it_is() {
+        let (_dirs, [from, to]) = stores();
+        for (store, seed) in [(&from, b"seed 1"), (&to, b"seed 9")] {
+            store.create("run.json", seed).unwrap();
+        }
+        from.create("games/000002.hgames", b"games").unwrap();
+        let refused = fetch(&from, &to, true, &|_| (), &|| false).unwrap_err();
+        assert!(matches!(refused, StoreError::OtherRun { .. }), "{refused}");
+        assert_eq!(to.list("").unwrap(), ["run.json"]);
     }
 
     #[cfg(unix)]

@@ -97,6 +97,11 @@ trait Place: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Finds out whether objects can be written there.
+    fn check_place(&self, _folder: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Whether links lead from an object to another place.
     fn leads_out(&self, _key: &str) -> bool {
         false
@@ -205,6 +210,15 @@ impl Store {
     /// When the store cannot be read.
     pub fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
         if is_key(key) { self.place.size(key) } else { Ok(None) }
+    }
+
+    /// Finds out, before the work for it is done, whether objects can be written below `folder`, such as `uploads`. Of
+    /// a bucket this is not asked.
+    ///
+    /// # Errors
+    /// When it refuses a file.
+    pub fn check_place(&self, folder: &str) -> Result<(), StoreError> {
+        self.place.check_place(folder)
     }
 
     /// Writes a new object durably and atomically.

@@ -74,6 +74,8 @@ struct Answer {
 pub(super) struct TrainerCommand {
     command: String,
     words: Vec<String>,
+    /// Started, and without a task yet.
+    begun: Option<Process>,
     running: Option<Running>,
 }
 
@@ -91,7 +93,8 @@ impl TrainerCommand {
         if words.is_empty() {
             return Err(refused(command, "expected a program and its arguments".to_owned()));
         }
-        Ok(TrainerCommand { command: command.to_owned(), words, running: None })
+        let begun = Some(start(command, &words)?);
+        Ok(TrainerCommand { command: command.to_owned(), words, begun, running: None })
     }
 
     /// Has the steps of a task taken, and gives the learner what came of them. `goes_on` is called with the steps taken,
@@ -118,7 +121,7 @@ impl TrainerCommand {
         task: &Task<'_>,
         goes_on: &mut dyn FnMut(Option<(u64, LossValues)>) -> Result<bool, TrainError>,
     ) -> Result<Option<LossValues>, TrainError> {
-        let TrainerCommand { command, words, running } = self;
+        let TrainerCommand { command, words, begun, running } = self;
         let failed = |problem: String| refused(command, format!("generation {}: {problem}", task.generation));
         let broken = |error: io::Error| failed(error.to_string());
         let network = task.config.network;
@@ -128,8 +131,7 @@ impl TrainerCommand {
             Some(running) => (false, running),
             none => {
                 let folder = tempfile::tempdir().map_err(broken)?;
-                let process = Process::start(words)
-                    .map_err(|error| refused(command, format!("{:?} cannot be started: {error}", words[0])))?;
+                let process = begun.take().map_or_else(|| start(command, words), Ok)?;
                 (true, none.insert(Running { process, folder, network }))
             }
         };
@@ -219,6 +221,10 @@ fn lay_out(place: &Path, window: Range<'_, u32, Vec<GameRecord>>) -> io::Result<
         }
     }
     Ok(paths)
+}
+
+fn start(command: &str, words: &[String]) -> Result<Process, TrainError> {
+    Process::start(words).map_err(|error| refused(command, format!("{:?} cannot be started: {error}", words[0])))
 }
 
 fn refused(command: &str, problem: String) -> TrainError {

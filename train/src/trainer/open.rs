@@ -48,6 +48,10 @@ pub(super) fn open<'a>(
     observer: &'a dyn TrainObserver,
 ) -> Result<Trainer<'a>, TrainError> {
     checked(whole, "of this run")?;
+    if let Some(path) = params.origin.filter(|path| path.to_str().is_none()) {
+        let problem = "the name is not UTF-8; expected one that run.json can hold".to_owned();
+        return Err(TrainError::Origin { path: path.to_owned(), problem });
+    }
     let idle = match (params.selfplay, whole.run.threads) {
         (SelfPlay::InTurns, 0) => whole.selfplay.idle_threads(whole.selfplay.threads_on(&whole.run.device)),
         _ => None,
@@ -93,7 +97,8 @@ pub(super) fn open<'a>(
     let (fleet, newest_save, in_flight) = if store.is_exclusive() {
         open_fleet(config, &store, played_until + 1, &games, origin.as_ref(), observer)?
     } else {
-        (shared_fleet(config, &store, fence.epoch, origin.as_ref(), observer)?, 0, InFlight::default())
+        let seed = seed_of_call(whole.run.seed, EPOCH, fence.epoch, counters.parent.as_deref());
+        (shared_fleet(config, &store, seed, origin.as_ref(), observer)?, 0, InFlight::default())
     };
     let saves = Saves { newest: newest_save, seconds: in_flight.selfplay_seconds };
     let spent = counters.spent.max(in_flight.spent);
@@ -104,6 +109,7 @@ pub(super) fn open<'a>(
         None => counters.parent.clone(),
         Some(before) => check_checkpoint(&store, before)?.ok().map(|card| card.id),
     };
+    let worker_seed = seed_of_call(whole.run.seed, OVERLAP, fence.epoch, counters.parent.as_deref());
     let context = Context { whole, rulesets, params, observer, store };
     let new = NewCheckpoint {
         config,
@@ -130,20 +136,23 @@ pub(super) fn open<'a>(
     let state = RunState { counters, games, played_until, finished, checkpoint_id: ids.averaged, job };
     // Opening the run is not charged to the budget.
     let clock = Clock::starting_from(spent, &stage.config.budget);
-    let source = source(whole, params, fence.epoch)?;
+    let source = source(whole, params, worker_seed)?;
     Ok(Trainer { context, fence, clock, stage, learner, command, players: Players { source, fleet, saves }, state })
 }
 
-fn source(whole: &TrainConfig, params: &TrainerParams<'_>, epoch: u32) -> Result<Box<dyn GameSource>, TrainError> {
+fn source(whole: &TrainConfig, params: &TrainerParams<'_>, seed: u64) -> Result<Box<dyn GameSource>, TrainError> {
     Ok(match params.selfplay {
         SelfPlay::InTurns => Box::new(InTurns),
         SelfPlay::Elsewhere => Box::new(Elsewhere),
-        SelfPlay::Overlapping => {
-            // Every call has a seed of its own, because it begins its games anew.
-            let seed = rng_for(&[whole.run.seed, OVERLAP, u64::from(epoch)]).next_u64();
-            Box::new(InProcess::start(whole.clone(), params.cards.clone(), seed)?)
-        }
+        SelfPlay::Overlapping => Box::new(InProcess::start(whole.clone(), params.cards.clone(), seed)?),
     })
+}
+
+/// A seed of games for one call of a run, because it begins its games anew. The origin's games may be in the window, and
+/// it may have had the same seed.
+fn seed_of_call(run: u64, use_of_it: u64, epoch: u32, parent: Option<&str>) -> u64 {
+    let path = [run, use_of_it, u64::from(epoch)].into_iter();
+    rng_for(&path.chain(parent.into_iter().flat_map(str::bytes).map(u64::from)).collect::<Vec<_>>()).next_u64()
 }
 
 /// Checks the device of self-play and the origin of a new run before anything is created.
@@ -189,11 +198,10 @@ fn skip_announced(
 fn shared_fleet(
     config: &TrainConfig,
     store: &Store,
-    epoch: u32,
+    seed: u64,
     origin: Option<&Origin>,
     observer: &dyn TrainObserver,
 ) -> Result<Fleet, TrainError> {
-    let seed = rng_for(&[config.run.seed, EPOCH, u64::from(epoch)]).next_u64();
     let mut fleet = Fleet::new(&config.selfplay, &search_config(&config.search), seed);
     adapt_first(&mut fleet, store, origin, observer)?;
     Ok(fleet.with_threads(threads(config)))

@@ -398,6 +398,25 @@ fn the_puzzle_of_the_day_comes_from_the_date_alone() {
         let score = browser.stored("daily");
         assert_eq!((&score["streak"], &score["last"]), (&json!(streak), &json!(today)));
     }
+    // A hint is a try, and a solution that was shown ends the day's chance, whenever the page is loaded anew.
+    for (button, over, solved) in [
+        ("#hint", "document.querySelector('.marks .hint')", json!([today, 2])),
+        ("#solution", "document.querySelector('#next.main')", json!([-1, 1])),
+    ] {
+        let visit = || {
+            browser.open("about:blank");
+            browser.open(&page);
+            browser.until("document.querySelector('#board').dataset.puzzle");
+        };
+        browser.run("localStorage.removeItem('hnefi.daily');");
+        visit();
+        browser.click(button);
+        browser.until(over);
+        visit();
+        solve(&browser);
+        let score = browser.stored("daily");
+        assert_eq!(json!([score["last"], score["tries"]]), solved, "{button}");
+    }
     browser.size(390, 844, 2.0);
     browser.run("document.querySelector('#daily').scrollIntoView();");
     browser.keep_picture("phone-daily.png");
@@ -434,10 +453,14 @@ fn a_rating_follows_the_first_tries_and_chooses_the_next_puzzle() {
     solve(&browser);
     let mut expected = after(700.0, &id, 1.0);
     assert!((value() - expected).abs() < 1e-6, "{}", value());
-    // Once more the same says nothing new.
+    // Once more the same says nothing new, nor does its solution then.
     browser.click("#again");
     solve(&browser);
+    browser.click("#again");
+    browser.click("#solution");
+    browser.until("document.querySelector('#next.main')");
     assert!((value() - expected).abs() < 1e-6, "{}", value());
+    assert_eq!((number(&browser, "streak"), number(&browser, "best")), ("1".to_owned(), "1".to_owned()));
     for (button, over) in
         [("#hint", "document.querySelector('.marks .hint')"), ("#solution", "document.querySelector('#next.main')")]
     {

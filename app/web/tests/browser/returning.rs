@@ -117,6 +117,66 @@ fn the_unfinished_game_comes_back_by_itself_and_all_games_are_listed() {
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]
+fn the_same_again_is_another_game_beside_the_one_before() {
+    let (browser, address) = begin();
+    browser.open(&format!("http://{address}/"));
+    browser.my_turn();
+    browser.some_move(2);
+    browser.my_turn();
+    let first = kept(&browser);
+    let fen = browser.run(FEN);
+    browser.open_dialog("#new", "#new-dialog");
+    // Keys begin at what is chosen, and not at the cross that closes the dialog.
+    assert_eq!(browser.run("return document.activeElement.matches('[name=rules]:checked');"), true);
+    browser.run(
+        "[...document.querySelectorAll('#new-dialog .end button')].find((one) => \
+         one.textContent === 'Same again').click();",
+    );
+    browser.until(&format!("!location.hash.startsWith('#{first}') && {PLIES} === 1"));
+    browser.my_turn();
+    browser.open_dialog("#my-games", "#games-dialog");
+    browser.click(&format!("[data-game='{first}'] .open"));
+    browser.until(&format!("!document.querySelector('#games-dialog').open && location.hash.startsWith('#{first}')"));
+    assert_eq!(browser.run(FEN), fen);
+    browser.check_console_but(&["/api/games/"]);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn more_tabs_than_a_browser_has_connections_show_the_same_game() {
+    let (browser, address) = begin();
+    let id = two_people(address, "brandubh")["id"].as_str().expect("an id").to_owned();
+    let board = format!("http://{address}/#{id}");
+    browser.open(&board);
+    browser.my_turn();
+    let first = browser.tab();
+    for _ in 0..7 {
+        browser.open_tab(&board);
+        browser.my_turn();
+    }
+    browser.some_move(2);
+    browser.show_tab(&first);
+    browser.until(&format!("{PLIES} === 1"));
+    browser.some_move(5);
+    // Where a clock runs it is told to tabs that nobody sees, too.
+    let clock = json!({ "seconds": 600 });
+    let timed = json!({ "rules": "brandubh", "attackers": {}, "defenders": {}, "clock": clock });
+    enter(&browser, "/api/games", &timed);
+    browser.some_move(2);
+    let id = browser.run("return location.hash.slice(1, 33);").as_str().expect("an id").to_owned();
+    browser.run(
+        "new MutationObserver(() => localStorage.setItem('told', document.hidden)).observe(\
+         document.querySelector('#moves'), { childList: true });",
+    );
+    browser.open_tab(&format!("http://{address}/#{id}"));
+    browser.until(&format!("{PLIES} === 1"));
+    browser.some_move(5);
+    assert_eq!(browser.until("localStorage.getItem('told')"), "true");
+    browser.check_console();
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_link_leads_to_its_game_for_whoever_does_not_know_its_id() {
     let (browser, address) = begin();
     browser.open(&format!("http://{address}/#/tablut/moves=e2f2_e3f3"));
@@ -328,6 +388,7 @@ fn whatever_lies_in_the_storage_a_board_stands_there() {
         ("?run=9&generation=1&index=0", "no run 9", MY_TURN),
         ("#/nonsense", "no game", MY_TURN),
         ("#../setup", "no game", MY_TURN),
+        ("#foo", "no game", MY_TURN),
         ("learn.html#nonsense", "no such rules", "document.querySelectorAll('.squares button').length === 49"),
         ("puzzles.html#nonsense", "no puzzles for “nonsense”", MY_TURN),
     ] {

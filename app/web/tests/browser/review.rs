@@ -47,10 +47,20 @@ fn a_mistake_is_tried_anew() {
         // Another try: the worst move first, which is refused again, then the best.
         browser.click("#review-body .retry");
         browser.until("document.querySelector('#status').textContent.includes('Find a better move')");
-        assert_eq!(browser.run("return document.querySelectorAll('.over .arrow.better').length;"), 0, "no answer yet");
+        let told = "return document.querySelectorAll('.over .arrow.better, #review-body .mistakes small').length;";
+        assert_eq!(browser.run(told), 0, "no answer yet");
         browser.keep_picture(&format!("retry-{width}.png"));
+        // Nor for whoever loads the page anew.
+        browser.run("window.isOld = true; location.reload();");
+        browser.until(
+            "!window.isOld && document.querySelector('#status')?.textContent.includes('Find a better move') && \
+             document.querySelector('#review-body .mistakes')",
+        );
+        assert_eq!(browser.run(told), 0, "no answer yet");
+        browser.run("document.querySelector('#review-panel').open = true;");
         browser.click("#retry-answer");
         browser.until("document.querySelector('.over .arrow.better')");
+        assert_eq!(browser.run(told), 2, "the arrow, and the line of this mistake");
         let best = browser.text("#status").rsplit("was ").next().expect("a move").trim_end_matches('.').to_owned();
         let (from, to) = best.split_once('-').expect("a move");
         browser.click(&format!("[data-square={from}]"));
@@ -80,5 +90,26 @@ fn a_mistake_is_tried_anew() {
     browser.click("#start");
     browser.until("!document.querySelector('#new-dialog').open && document.querySelector('#retry').hidden");
     browser.until("document.querySelectorAll('#moves button.ply').length === 1");
+    browser.check_console();
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn a_text_of_several_games_says_so_while_the_first_is_reviewed() {
+    let browser = Browser::start();
+    let address = serve(WebConfig::default());
+    browser.size(1280, 900, 1.0);
+    browser.open(&format!("http://{address}/"));
+    browser.my_turn();
+    browser.open_panel("#more-panel");
+    browser.open_dialog("#paste", "#paste-dialog");
+    let text = format!("[Rules \"brandubh\"]\n\n{GAME} *\n\n[Rules \"brandubh\"]\n\n1. d6-b6 d5-e5 *\n");
+    browser.choose("#paste-dialog textarea", &text);
+    browser.click("#paste-read");
+    browser.until("document.querySelector('#review-body .sides') && !document.querySelector('#review-body progress')");
+    assert!(browser.text("#problem").contains("Of the 2 games"), "{}", browser.text("#problem"));
+    // Until the person does something.
+    browser.click("#next");
+    browser.until("document.querySelector('#problem').hidden");
     browser.check_console();
 }

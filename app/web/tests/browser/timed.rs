@@ -4,7 +4,7 @@ use hnefi_web::WebConfig;
 use serde_json::json;
 
 use super::driver::Browser;
-use super::http::{post, serve};
+use super::http::{of, post, serve};
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]
@@ -61,4 +61,39 @@ fn a_page_has_clocks_premoves_and_arrows() {
         browser.text("#status")
     );
     browser.check_console();
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn a_refusal_is_said_until_something_else_is_done_and_the_address_keeps_its_game() {
+    let browser = Browser::start();
+    let address = serve(WebConfig::default());
+    browser.size(1280, 900, 1.0);
+    let clock = json!({ "seconds": 600 });
+    let game = json!({ "rules": "brandubh", "attackers": {}, "defenders": {}, "clock": clock });
+    let state = post(address, "/api/games", &game).ok();
+    browser.open(&format!("http://{address}/#{}", state["id"].as_str().expect("an id")));
+    browser.my_turn();
+    for number in [3, 5] {
+        browser.some_move(number);
+    }
+    let is_named = "location.hash.split('_').length === 2";
+    browser.until(is_named);
+    // Nobody looks back while the clock runs: what leads there does nothing.
+    let first = "#moves [data-place=\"1\"]";
+    assert_eq!(browser.run(&format!("return document.querySelector('{first}').ariaDisabled;")), "true");
+    browser.click(first);
+    browser.run("document.querySelector('#graph svg').dispatchEvent(new MouseEvent('click'));");
+    // Who asks all the same is told why, and is told so after the next event, too.
+    browser.run_later(
+        "const done = arguments[arguments.length - 1]; import('/assets/state.js').then(({ act }) => \
+         act('go', { ply: 0 })).then(done, (error) => done(String(error)));",
+    );
+    post(address, &of(&state, "comment"), &json!({ "place": 0, "text": "so far" })).ok();
+    browser.until("document.querySelector('#moves').textContent.includes('so far')");
+    assert!(browser.text("#problem").contains("while the clock runs"), "{}", browser.text("#problem"));
+    assert_eq!(browser.run(&format!("return {is_named};")), true);
+    browser.some_move(1);
+    browser.until("document.querySelector('#problem').hidden && location.hash.split('_').length === 3");
+    browser.check_console_but(&["/go - Failed to load resource: the server responded with a status of 409"]);
 }

@@ -264,7 +264,7 @@ fn a_game_survives_a_server_that_is_killed_and_started_again() {
 
     server.kill();
     browser.until("document.body.classList.contains('lost')");
-    let _again = Server::start(address);
+    let mut server = Server::start(address);
     browser.until("!document.body.classList.contains('lost')");
     browser.until(my_turn);
     assert_eq!(browser.run("return location.hash.slice(0, 33);"), id.as_str().expect("a text")[..33]);
@@ -273,8 +273,20 @@ fn a_game_survives_a_server_that_is_killed_and_started_again() {
     browser.some_move(2);
     browser.until(&format!("document.querySelectorAll('#moves [data-place]').length === 7 && {my_turn}"));
 
-    // And with the page loaded anew at the address of before, and without an address.
+    // What was played since is kept, too, and stands in the address: the server may be killed once more.
+    browser.until(
+        "JSON.parse(localStorage.getItem(`hnefi.game.${location.hash.slice(1, 33)}`))?.plies === 5 && \
+         location.hash.split('_').length === 5",
+    );
     let before = browser.run(seen);
+    server.kill();
+    browser.until("document.body.classList.contains('lost')");
+    let _again = Server::start(address);
+    browser.until("!document.body.classList.contains('lost')");
+    browser.until(my_turn);
+    assert_eq!(browser.run(seen), before);
+
+    // And with the page loaded anew at the address of before, and without an address.
     for place in [id.as_str().expect("a text"), ""] {
         browser.open("about:blank");
         browser.open(&format!("http://{address}/{place}"));

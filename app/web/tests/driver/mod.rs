@@ -83,6 +83,24 @@ impl Browser {
         self.command("POST", "/url", Some(json!({ "url": url })));
     }
 
+    /// The tab in which everything goes on.
+    pub fn tab(&self) -> String {
+        self.command("GET", "/window", None).as_str().expect("a tab").to_owned()
+    }
+
+    /// Goes on in another tab, which is in front of all others then.
+    pub fn show_tab(&self, tab: &str) {
+        self.command("POST", "/window", Some(json!({ "handle": tab })));
+        self.chrome("Page.bringToFront", json!({}));
+    }
+
+    /// Goes to a page in a new tab.
+    pub fn open_tab(&self, url: &str) {
+        let tab = self.command("POST", "/window/new", Some(json!({ "type": "tab" })));
+        self.show_tab(tab["handle"].as_str().expect("a tab"));
+        self.open(url);
+    }
+
     /// Sets the size of the page, with `scale` dots per pixel.
     pub fn size(&self, width: u32, height: u32, scale: f32) {
         let phone = width.min(height) < 500;

@@ -3,26 +3,27 @@
 use hnefi_web::WebConfig;
 use serde_json::{Value, json};
 
-use super::http::{get, post, serve, wait};
+use super::http::{get, post, request, serve, wait};
 use super::{of, play, ply};
 
 /// The first moves of several games against a player with chance in it, then the first moves of a second game each.
 fn openings(address: std::net::SocketAddr, player: &Value, games: usize) -> [Vec<String>; 2] {
     let body = json!({ "rules": "brandubh", "attackers": player, "defenders": {} });
-    let states: Vec<Value> = (0..games).map(|_| post(address, "/api/games", &body).ok()).collect();
-    let moves = || {
-        let played = |state: &Value| {
-            let here = of(state, "");
-            let state = wait(address, here.trim_end_matches('/'), |state| ply(state) == 1);
-            state["last"]["text"].as_str().expect("a move").to_owned()
-        };
-        states.iter().map(played).collect()
+    let path = |state: &Value| of(state, "").trim_end_matches('/').to_owned();
+    let played = |state: &Value| {
+        let state = wait(address, &path(state), |state| ply(state) == 1);
+        state["last"]["text"].as_str().expect("a move").to_owned()
     };
-    let first = moves();
-    for state in &states {
-        post(address, &of(state, "again"), &json!({ "swap": false })).ok();
-    }
-    [first, moves()]
+    // As pages do, which close the game before.
+    let again = |state: &Value| {
+        let next = post(address, &of(state, "again"), &json!({ "swap": false })).ok();
+        request(address, "DELETE", &path(state), &[], None).ok();
+        next
+    };
+    let first: Vec<Value> = (0..games).map(|_| post(address, "/api/games", &body).ok()).collect();
+    let moves = first.iter().map(played).collect();
+    let second: Vec<Value> = first.iter().map(again).collect();
+    [moves, second.iter().map(played).collect()]
 }
 
 #[test]

@@ -46,12 +46,7 @@ impl ModelSpec {
 
     /// How it searches: by `usual`, with the root that its limit wants, and what the spec itself says on top.
     pub fn search(&self, usual: &SearchConfig) -> SearchConfig {
-        // The playouts asked for fit into the tree.
-        let max_nodes = match self.limit {
-            Limit::Playouts(playouts) => usual.max_nodes.max(playouts.saturating_add(2)),
-            Limit::Time(_) => usual.max_nodes,
-        };
-        let usual = SearchConfig { root: self.limit.usual_root(), max_nodes, ..usual.clone() };
+        let usual = usual.clone().limited_by(self.limit);
         let changed = |config: SearchConfig, (key, value): &(String, String)| config.with(key, value);
         self.search.iter().try_fold(usual, changed).expect("what was parsed is accepted")
     }

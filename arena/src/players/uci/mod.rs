@@ -15,7 +15,7 @@ mod spec;
 
 use std::time::Instant;
 
-use hnefi_engine::{Game, Move, Rules};
+use hnefi_engine::{Game, Move, NamedRules, Rules};
 
 use super::{Choice, Player, PlayerError, ProgramError, ProgramErrorKind};
 use answer::{BestMove, Thought};
@@ -70,8 +70,8 @@ impl UciPlayer {
         };
         let rules = game.rules();
         if conversation.rules != Some(*rules) {
-            if let Some(preset) = rules.preset().filter(|_| conversation.has_rules) {
-                process.send(format!("setoption name Rules value {preset}"));
+            if conversation.has_rules {
+                process.send(format!("setoption name Rules value {}", NamedRules::from(*rules).name()));
             }
             conversation.rules = Some(*rules);
         }

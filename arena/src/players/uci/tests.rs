@@ -76,6 +76,28 @@ fn options_are_told_once_and_before_the_game() {
 }
 
 #[test]
+fn every_ruleset_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("lines");
+    // It gives no move: what it was told before is looked at.
+    let script = format!(
+        "while read -r line; do case \"$line\" in uci) echo option name Rules type string; echo uciok;; \
+         isready) echo readyok;; setoption*) echo \"$line\" >> {};; go*) echo bestmove;; quit) exit;; esac; done",
+        file.display()
+    );
+    let mut player = player(&script, ",nodes=1");
+    let own = Rules { shieldwall: true, ..Preset::Tablut.rules() };
+    let listed: Rules = "ard-ri".parse::<NamedRules>().expect("published").rules();
+    for rules in [Preset::Brandubh.rules(), listed, own] {
+        player.choose(&Game::new(&rules), &mut rng_for(&[1])).expect_err("no move");
+        let told = std::fs::read_to_string(&file).expect("lines");
+        let last = told.lines().last().and_then(|line| line.strip_prefix("setoption name Rules value "));
+        let told: NamedRules = last.expect("rules").parse().expect("rules that are known");
+        assert_eq!(told.rules(), rules);
+    }
+}
+
+#[test]
 fn failures_are_told_apart_and_name_what_was_seen() {
     for (script, kind, message) in [
         ("exec sleep 100", ProgramErrorKind::Timeout, "no uciok within"),

@@ -5,7 +5,7 @@
 //! legal ones, since a search looks at such moves too. The games need no data beside the network and are the same every
 //! time, so that a checkpoint always makes the same evaluator on a machine.
 
-use hnefi_engine::{BoardSize, Move, MoveList, Position, Preset};
+use hnefi_engine::{BoardSize, Move, MoveList, NamedRules, Position};
 
 use crate::evaluation::softmax;
 use crate::mixing::Sequence;
@@ -13,8 +13,8 @@ use crate::mixing::Sequence;
 /// The largest value of a layer on each board size, in the order of [`BoardSize::ALL`].
 pub(super) type Peaks = [f32; BoardSize::ALL.len()];
 
-/// Positions of each board size.
-pub(super) const POSITIONS: usize = 96;
+/// Positions of each board size up to 11x11, and of each larger one, which take longer.
+pub(super) const POSITIONS: [usize; 2] = [96, 48];
 
 /// Plies of a game at most, so that there are several of them.
 const PLIES: u32 = 48;
@@ -37,7 +37,7 @@ pub(super) struct Games {
 impl Games {
     /// The first game before its first move, by the first published ruleset on such a board, if there is one.
     pub fn new(size: BoardSize, seed: u64) -> Option<Games> {
-        let rules = Preset::ALL.map(Preset::rules).into_iter().find(|rules| rules.size() == size)?;
+        let rules = NamedRules::published().map(|rules| rules.rules()).find(|rules| rules.size() == size)?;
         let start = Position::start(&rules);
         let (position, moves) = (start.clone(), MoveList::new());
         Some(Games { start, position, sequence: Sequence::new(seed), moves, chances: Vec::new() })
@@ -86,7 +86,7 @@ mod tests {
             games.go_on(|_, moves, logits| logits.extend((0..moves.len()).map(|index| -0.01 * index as f32)));
             fen
         };
-        (0..POSITIONS).map(|_| next()).collect()
+        (0..POSITIONS[0]).map(|_| next()).collect()
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
             let mut distinct = found.clone();
             distinct.sort();
             distinct.dedup();
-            assert!(distinct.len() > POSITIONS / 2, "{size:?}: {}", distinct.len());
+            assert!(distinct.len() > POSITIONS[0] / 2, "{size:?}: {}", distinct.len());
         }
     }
 

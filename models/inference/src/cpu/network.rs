@@ -111,7 +111,7 @@ impl CpuNetwork {
         let mut scratch = self.scratch();
         for size in BoardSize::ALL {
             let Some(mut games) = Games::new(size, 0) else { continue };
-            for _ in 0..POSITIONS {
+            for _ in 0..POSITIONS[usize::from(size > BoardSize::ELEVEN)] {
                 let reached = self.watch(games.position(), &mut scratch);
                 for (peaks, reached) in peaks.iter_mut().zip(reached) {
                     let peak = &mut peaks[size.index()];
@@ -124,10 +124,10 @@ impl CpuNetwork {
             }
         }
         for (place, peaks) in peaks.iter_mut().enumerate() {
-            // A board that was not played on may reach what the others do.
-            let largest = peaks.iter().copied().fold(0.0, f32::max);
+            // A board that was not played on may reach what smaller ones and the next larger one do.
             for size in BoardSize::ALL.into_iter().filter(|&size| Games::new(size, 0).is_none()) {
-                peaks[size.index()] = largest;
+                let next = peaks[size.index()..].iter().position(|&peak| peak > 0.0).unwrap_or_default();
+                peaks[size.index()] = peaks[..=size.index() + next].iter().copied().fold(0.0, f32::max);
             }
             if let Some(&value) = peaks.iter().find(|peak| !peak.is_finite()) {
                 return Err(CpuNetworkError::Overflow { block: place / 2, value });
