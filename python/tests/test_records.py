@@ -125,6 +125,9 @@ def test_visits_of_a_search_are_a_target_and_elsewhere_is_a_start() -> None:
     assert np.allclose(arrays["policies"][0][found.actions], found.visits / found.visits.sum())
     assert (arrays["playouts"][0], arrays["trains"][0]) == (found.visits.sum(), False)
     assert not arrays["policies"][1].any() and np.allclose(arrays["raw"], [found.raw] * 2)
+    # A ply without visits keeps the value that it is given.
+    both = hnefi.GameRecord("brandubh", fen, moves, visits=[visits[0], None], values=[(0.5, 0.0, 0.5)] * 2)
+    assert both.arrays()["playouts"].tolist() == [found.visits.sum(), 1]
 
 
 @pytest.mark.parametrize(
