@@ -13,7 +13,7 @@ use crate::store::{
 };
 use crate::{GameRecord, GenerationMetrics, ReadError, decode_games};
 
-const CONFIGURATION: &str = "run.json";
+pub(crate) const CONFIGURATION: &str = "run.json";
 
 /// The most generations whose metrics one call returns.
 const AT_ONCE: usize = 2_000;

@@ -1,9 +1,7 @@
 //! Copies a run from one store to another, in an order in which readers never see an incomplete checkpoint or state.
 
 use super::{SUPERSEDED, Store, StoreError, largest};
-
-/// What a run is, the first object copied, and never changed.
-const RUN: &str = "run.json";
+use crate::run::CONFIGURATION;
 
 /// Suffixes of the objects that complete a folder; they are copied last.
 const LAST: [&str; 2] = ["/card.json", "/counters.json"];
@@ -37,8 +35,12 @@ pub fn fetch(
         let superseded = SUPERSEDED.iter().any(|prefix| key.starts_with(prefix));
         largest(key).is_some() && !there.contains(key) && (all || !superseded)
     });
-    keys.sort_by_key(|key| (key != RUN, LAST.iter().any(|last| key.ends_with(last))));
-    if there.contains(RUN) && from.exists(RUN)? && from.get(RUN)? != to.get(RUN)? {
+    // What the run is comes first, so that a copy that was interrupted is known for one.
+    keys.sort_by_key(|key| (key != CONFIGURATION, LAST.iter().any(|last| key.ends_with(last))));
+    if there.contains(CONFIGURATION)
+        && from.exists(CONFIGURATION)?
+        && from.get(CONFIGURATION)? != to.get(CONFIGURATION)?
+    {
         return Err(StoreError::OtherRun { place: to.place(), from: from.place() });
     }
     let mut fetched = Fetched::default();
