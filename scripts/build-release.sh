@@ -2,7 +2,6 @@
 # Builds the program as it is given out, tries it, and packs it with its manual pages, completions and licences:
 #     scripts/build-release.sh [--target TRIPLE] [--binary FILE] [--out DIR] [-- CARGO OPTIONS]
 # makes DIR/hnefi-VERSION-TRIPLE.tar.gz (DIR: target/release-files). --binary packs a program that is built already.
-# $EMULATOR runs a program of another architecture, as in EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu".
 # The workflow of releases, the container and CI build and pack by this script alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,8 +27,7 @@ if [ -z "$binary" ]; then
     case $target in *windows*) binary=$binary.exe ;; esac
 fi
 [ -f "$binary" ] || { echo "$binary: not found; expected the built program" >&2 && exit 1; }
-# shellcheck disable=SC2086 # Words of their own on purpose.
-scripts/try-binary.sh "$binary" ${EMULATOR:-}
+scripts/try-binary.sh "$binary"
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 name=hnefi-$version-$target
@@ -37,7 +35,7 @@ folder=$out/$name
 rm -rf "$folder"
 mkdir -p "$folder/completions"
 cp "$binary" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$folder/"
-hnefi() { ${EMULATOR:-} "$folder/$(basename "$binary")" "$@"; }
+hnefi() { "$folder/$(basename "$binary")" "$@"; }
 hnefi man --quiet --out "$folder/man/man1"
 # By the names under which the shells look for them.
 hnefi completions bash >"$folder/completions/hnefi"

@@ -128,8 +128,14 @@ class Network:
 
 
 def difference_of(found, expected):
-    """The greatest difference, as a share of numbers above 1: logits grow on boards that a network has not learned."""
-    return float((np.abs(found - expected) / np.maximum(1.0, np.abs(expected))).max())
+    """The greatest difference, as a share of numbers above 1: logits grow on boards that a network has not learned.
+
+    >>> difference_of(np.array([np.nan]), np.array([1.0]))
+    inf
+    """
+    apart = np.abs(found - expected) / np.maximum(1.0, np.abs(expected))
+    # What is no number is not near either, and a maximum would pass over it.
+    return float(np.where(np.isnan(apart), np.inf, apart).max())
 
 
 def compare(checkpoint, reference):

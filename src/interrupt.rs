@@ -15,6 +15,23 @@ pub const CODE: u8 = 130;
 /// Whether a signal has come.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
+/// Keeps SIGHUP ignored where whoever started the program had it ignored, as `nohup` does; known on Linux alone. For the
+/// beginning, when there is one thread.
+pub fn keep_hangup_ignored() {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::signal::{SigSet, Signal};
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        if mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0) {
+            let mut hangup = SigSet::empty();
+            hangup.add(Signal::SIGHUP);
+            // The handler would replace the ignoring. What is blocked never reaches it, and later threads inherit this.
+            let _ = hangup.thread_block();
+        }
+    }
+}
+
 /// Installs the handler, once in a process; the flag turns true at the first signal. Work may set the flag itself to
 /// end.
 ///

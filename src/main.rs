@@ -23,6 +23,7 @@ use crate::hardware::Hardware;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    interrupt::keep_hangup_ignored();
     let outcome = match Cli::of_this_process() {
         Ok(cli) => run(cli),
         Err(text) => output::clap(&text),

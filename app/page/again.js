@@ -24,8 +24,11 @@ const aMistake = store.fields({
   due: store.whole(0, 1e6),
 });
 
-/** The mistake that is on the board: its game, itself, and whether the person has been asked and has answered. */
-let trial = null;
+const aTrial = store.perhaps(store.fields({ id: store.text, mistake: aMistake, answered: store.flag }));
+/** The mistake that is on the board: its game, itself, and whether the person has answered. It outlives the page. */
+let trial = store.read("trial", aTrial, null, { tab: true });
+/** The room in which it is reviewed, and whether the person was asked there. */
+let begun = { opened: null, asked: false };
 /** Reviews that were taken in. */
 const taken = new Set();
 
@@ -34,6 +37,11 @@ const same = (one) => (other) => one.fen === other.fen && one.move === other.mov
 /** Those of today, but for the one that is on the board. */
 const due = () =>
   all().filter((one) => one.due <= today() && !(trial && trial.id === page.state?.id && same(one)(trial.mistake)));
+
+function note(next) {
+  trial = next;
+  store.write("trial", trial, { tab: true });
+}
 
 /** Keeps the mistakes, those that are due first where there are too many. */
 function write(mistakes) {
@@ -62,7 +70,8 @@ export async function retryNext() {
     }
     const state = await enter("/api/games/open", { address: parts.join("/") });
     hide(state.id);
-    trial = { id: state.id, mistake, asked: false, answered: false };
+    note({ id: state.id, mistake, answered: false });
+    begun = { opened: state.opened, asked: false };
     offerRetries();
     await act("review", { on: true });
     return page.state;
@@ -76,7 +85,7 @@ export async function retryNext() {
 /** What came of a trial: it comes back later if it went well, else tomorrow again. */
 function answered(well) {
   if (!trial || trial.answered) return;
-  trial.answered = true;
+  note({ ...trial, answered: true });
   const others = all().filter((one) => !same(trial.mistake)(one));
   const passed = well ? trial.mistake.passed + 1 : 0;
   const next = { ...trial.mistake, passed, due: today() + PAUSES[Math.min(passed, PAUSES.length - 1)] };
@@ -85,14 +94,20 @@ function answered(well) {
 
 /** Notes what a state says: of the mistake on the board, or of a game of one's own whose review is complete. */
 export function takeRetry(state) {
-  const { id, review, source } = state;
+  const { id, opened, review, source, can, hint, analysing } = state;
+  if (trial?.id === id && !trial.answered && begun.opened !== opened) {
+    // The page was loaded anew, or the board was: then its review is gone, too.
+    begun = { opened, asked: false };
+    if (!review && can.review) act("review", { on: true });
+  }
   if (!review || review.done < review.total) return;
   if (trial?.id === id) {
     $("game-title").textContent = t("again.title");
-    if (!trial.asked) {
-      trial.asked = true;
+    if (!begun.asked && !trial.answered) {
+      begun.asked = true;
       retry(0);
     }
+    if (begun.asked && (hint || analysing)) answered(false);
     const { tried } = review;
     if (tried?.ply === 0 && tried.loss !== null) answered(["best", "good"].includes(tried.verdict));
   } else if (!source) collect(state);
@@ -126,5 +141,5 @@ function collect({ id, opened, review, seats, history, rules }) {
 $("due").addEventListener("click", () => retryNext().catch(({ message }) => complain(message)));
 // Whoever has the answer shown has not found it.
 document.addEventListener("click", ({ target }) => {
-  if (target.id === "retry-answer" && trial?.id === page.state?.id) answered(false);
+  if (["retry-answer", "retry-stop"].includes(target.id) && trial?.id === page.state?.id) answered(false);
 });

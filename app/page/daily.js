@@ -43,8 +43,12 @@ export function ofTheDay(puzzles, day) {
 /** Days in a row, up to today or yesterday. */
 const streak = () => (score.last >= today() - 1 ? score.streak : 0);
 
+/** Another tab may have kept more meanwhile. */
+const recall = () => Object.assign(score, store.read("daily", aScore, score));
+
 /** A try that failed, or a hint; a solution that was shown ends today's chance. */
 export function failed(isShown = false) {
+  recall();
   if (score.day !== today()) Object.assign(score, { day: today(), failed: 0, shown: false });
   score.failed = Math.min(score.failed + 1, 999);
   score.shown ||= isShown;
@@ -53,6 +57,7 @@ export function failed(isShown = false) {
 
 /** Notes that the puzzle of this day is solved. */
 export function solved(day) {
+  recall();
   const wasTried = score.day === day;
   if (score.last === day || (wasTried && score.shown)) return;
   const days = score.last === day - 1 ? score.streak + 1 : 1;

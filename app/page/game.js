@@ -13,7 +13,7 @@ import { offerInvitation } from "./invite.js";
 import { keep, linkTo, toGoOn } from "./kept.js";
 import { atLevel, count, ownLevel } from "./level.js";
 import { openMenu } from "./menu.js";
-import { connectMoves, showMoves } from "./moves.js";
+import { connectMoves, lastToMove, showMoves } from "./moves.js";
 import { myGames } from "./mygames.js";
 import { advise, newGame, opponentOf } from "./newgame.js";
 import { openGame, pasteGame } from "./open.js";
@@ -144,7 +144,7 @@ function status() {
     const alone = state.seats.filter((seat) => seat.person).length === 1;
     text = t(alone ? "status.yours" : "status.toMove", { of });
   } else {
-    text = t("status.elsewhere", { of });
+    text = t(state.ply === state.plies ? "status.toMove" : "status.elsewhere", { of });
   }
   if (state.hint) text = t("status.hint", state.hint);
   else if (state.looking) text = t("status.looking");
@@ -160,6 +160,12 @@ function status() {
   $("status-line").classList.toggle("ended", Boolean(state.ending));
 }
 
+/** Whether a player has failed, or the adviser of a person, and waits to be asked again. */
+function isStuck({ problem, thinking, ending, ply, plies, seats, to_move }) {
+  const isPlayers = !seats[to_move === "attackers" ? 0 : 1].person;
+  return Boolean(problem) && isPlayers && !thinking && !ending && ply === plies;
+}
+
 function buttons() {
   const { can, ply, plies, departed, clock } = page.state;
   const timed = Boolean(clock?.running);
@@ -170,13 +176,14 @@ function buttons() {
   for (const name of ["first", "previous"]) $(name).disabled = timed || ply === 0;
   for (const name of ["next", "last"]) $(name).disabled = timed || ply === plies;
   $("back").hidden = !departed;
+  $("stuck").hidden = !isStuck(page.state);
 }
 
 /** Gives the game up, once the person has said so twice. */
 function resign() {
-  const { seats, to_move } = page.state;
+  const { seats } = page.state;
   const mine = ["attackers", "defenders"].filter((_, index) => seats[index].person);
-  const words = t("resign.sure", { of: mine.length === 1 ? mine[0] : to_move });
+  const words = t("resign.sure", { of: mine.length === 1 ? mine[0] : lastToMove() });
   const [no, yes] = [t("resign.no"), t("resign.yes")];
   confirm(t("resign.title"), words, [no, "play-on"], [yes, "resign-now"], () => act("resign"));
 }
@@ -213,6 +220,7 @@ function connect() {
   $("undo").addEventListener("click", () => act("undo"));
   $("redo").addEventListener("click", () => act("redo"));
   $("hint").addEventListener("click", () => act("hint"));
+  $("try-again").addEventListener("click", () => act("retry"));
   $("resign").addEventListener("click", resign);
   $("review").addEventListener("click", review);
   $("flip").addEventListener("click", () => {

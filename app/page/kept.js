@@ -101,7 +101,10 @@ async function keepAll() {
     const { opened, count, tree } = state;
     try {
       const { game, address } = await ask(`/api/games/${id}/kept`);
-      remember(id, { ...about(state), game });
+      const before = read(id);
+      // Who only looks at a game has not played on.
+      const time = before?.game.pgn === game.pgn ? before.time : Date.now();
+      remember(id, { ...about(state), time, game });
       last = { id, opened, count, stamp: tree.stamp };
       tell(address);
     } catch {
@@ -118,7 +121,6 @@ function about(state) {
   const reviewed = review && review.done === review.total ? review.sides.map(({ accuracy }) => accuracy) : null;
   const moved = history.some(({ side }) => seats[SIDES.indexOf(side)].person);
   return {
-    time: Date.now(),
     goesOn: !ending && !source,
     listed: source ? !unlisted.has(id) && before?.listed !== false : moved,
     rules,

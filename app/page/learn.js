@@ -23,6 +23,9 @@ const KEPT = "lessons";
 const done = read(KEPT, mapOf(listOf(text))) ?? new Map();
 
 function keepDone(rules, lesson) {
+  // Another tab may have kept more meanwhile.
+  for (const [of, ids] of read(KEPT, mapOf(listOf(text)), []))
+    done.set(of, [...new Set([...(done.get(of) ?? []), ...ids])]);
   done.set(rules, [...new Set([...(done.get(rules) ?? []), lesson])]);
   write(KEPT, [...done]);
 }

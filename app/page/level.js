@@ -22,8 +22,9 @@ export function atLevel(asked, level = kept.level) {
 
 const nameOf = ({ id, number }) => `${id} ${number}`;
 
-/** Counts a game that has ended, once, if it was one of a person against a level. */
-export function count(state) {
+/** Counts a game that ends now if it is one of a person against a level; one that is only looked at was counted. */
+export function count(state, old) {
+  if (old?.id !== state.id || old.result) return;
   const { seats, source, result } = state;
   const mine = seats.findIndex(({ person }) => person);
   const level = seats[1 - mine]?.strength?.level;

@@ -66,6 +66,13 @@ export function lineTo(place) {
 /** Whether a place is on the main line. */
 export const isMain = (place) => path(place).every((at) => nodes.get(nodes.get(at).parent).children[0] === at);
 
+/** Whose turn it is at the end of the main line, wherever the board stands. */
+export function lastToMove() {
+  let at = 0;
+  while (nodes.get(at).children.length > 0) [at] = nodes.get(at).children;
+  return numberOf(nodes.get(at).depth + 1, page.state.tree.first).first ? "attackers" : "defenders";
+}
+
 /** How many moves go with a place that is removed. */
 export function movesFrom(place) {
   let count = 0;

@@ -126,8 +126,9 @@ export function openGame() {
     );
   }
 
-  async function entries(folder, name, path) {
-    const found = await ask(`/api/files?folder=${folder}&path=${encodeURIComponent(path.join("/"))}`);
+  async function entries(folder, name, path, first = 0) {
+    const asked = `folder=${folder}&path=${encodeURIComponent(path.join("/"))}&first=${first}`;
+    const { entries: found, next } = await ask(`/api/files?${asked}`);
     const items = found.map((entry) =>
       item(
         entry.name,
@@ -137,7 +138,9 @@ export function openGame() {
           : () => entries(folder, name, [...path, entry.name]),
       ),
     );
-    list([name, ...path].join("/"), items, path.length > 0 ? () => entries(folder, name, path.slice(0, -1)) : top);
+    if (next !== null) items.push(item(t("open.more"), null, () => entries(folder, name, path, next)));
+    const above = path.length > 0 ? () => entries(folder, name, path.slice(0, -1)) : top;
+    list([name, ...path].join("/"), items, first > 0 ? () => entries(folder, name, path) : above);
   }
 
   async function fileGames(folder, name, path, first) {
@@ -161,7 +164,7 @@ export function openGame() {
           make("span", {}, `${game.index + 1}. `),
           make("small", {}, problemWords(game.error)),
         );
-      const players = game.players.every((name) => ["?", "human"].includes(name))
+      const players = game.players.every((name) => ["?", "human", "person"].includes(name))
         ? ""
         : ` · ${game.players.join(" – ")}`;
       return item(

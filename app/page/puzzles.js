@@ -32,6 +32,12 @@ const score = store.read(KEPT, aScore, { solved: [], streak: 0, best: 0, rules: 
 
 const keep = () => store.write(KEPT, score);
 
+/** Another tab may have kept more meanwhile. */
+function recall() {
+  const { solved, streak, best } = store.read(KEPT, aScore, score);
+  Object.assign(score, { solved, streak, best });
+}
+
 let book = null;
 let puzzle = null;
 /** The right moves so far, and the position after them and the defence. */
@@ -161,6 +167,7 @@ async function judged(move, { verdict, frames, scene: after, threat }) {
     return;
   }
   const isShown = stage.play(frames);
+  recall();
   if (counts) {
     score.streak++;
     score.best = Math.max(score.best, score.streak);
@@ -184,6 +191,7 @@ function spoil(shown = false) {
   if (counts) rate(puzzle.id, rating(puzzle.id), false);
   if (puzzle.id === daily().id) failed(shown);
   counts = false;
+  recall();
   if (!isKnown) score.streak = 0;
   keep();
   tell();
@@ -263,6 +271,7 @@ function choices() {
 }
 
 function choose(name, value) {
+  recall();
   score[name] = value;
   choices();
   keep();
@@ -275,6 +284,7 @@ function startOver() {
   const element = $("ask-dialog");
   const forget = () => {
     const ids = new Set(chosen().map(({ id }) => id));
+    recall();
     score.solved = score.solved.filter((id) => !ids.has(id));
     keep();
     element.close();

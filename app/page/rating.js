@@ -12,11 +12,12 @@ const START = 700;
 const MOST = 200;
 
 const aRating = store.between(0, 4000);
-const kept = store.read(
-  "rating",
-  store.fields({ value: aRating, history: store.listOf(aRating, MOST), rated: store.listOf(store.text) }),
-  { value: START, history: [], rated: [] },
-);
+const aRecord = store.fields({
+  value: aRating,
+  history: store.listOf(aRating, MOST),
+  rated: store.listOf(store.text),
+});
+const kept = store.read("rating", aRecord, { value: START, history: [], rated: [] });
 const rated = new Set(kept.rated);
 
 /** A puzzle's rating, by its place in the book, which begins with the easiest. */
@@ -30,6 +31,9 @@ const weight = () => (rated.size < 10 ? 64 : rated.size < 30 ? 32 : 16);
 
 /** Takes in the first try at a puzzle; further tries at it say nothing new. Gives the change. */
 export function rate(id, rating, isSolved) {
+  // Another tab may have kept more meanwhile.
+  Object.assign(kept, store.read("rating", aRecord, kept));
+  for (const one of kept.rated) rated.add(one);
   if (rated.has(id)) return 0;
   const expected = 1 / (1 + 10 ** ((rating - kept.value) / 400));
   const change = weight() * (Number(isSolved) - expected);

@@ -114,8 +114,8 @@ async function recover(id) {
     tell("entered", old);
   } catch (error) {
     complain(error.message);
-    // Nobody answers yet.
-    if (!error.status) setTimeout(() => page.state.id === id && recover(id), 3000);
+    // Nobody answers yet, or a proxy says so.
+    if (!(error.status < 500)) setTimeout(() => page.state.id === id && recover(id), 3000);
   } finally {
     recovering = false;
   }

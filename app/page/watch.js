@@ -345,7 +345,7 @@ function showLook() {
 
 /** Listens to all runs. */
 function follow() {
-  streamWhileSeen("api/watch/events", (stream) => {
+  const [end] = streamWhileSeen("api/watch/events", (stream) => {
     const on = (name, work) =>
       stream.addEventListener(name, (event) => {
         const told = JSON.parse(event.data);

@@ -5,6 +5,7 @@
 //! on which thread was fast. For players without clocks the result is therefore the same on any number of threads.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -146,11 +147,13 @@ pub fn play_match_with(
 ) -> Result<MatchResult, MatchError> {
     params.check()?;
     let rules = Rules { ply_cap: params.ply_cap, ..params.rules };
-    let (next, stop) = (AtomicU32::new(0), AtomicBool::new(false));
+    let (next, stop) = (AtomicU32::new(0), Arc::new(AtomicBool::new(false)));
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         for [mut a, mut b] in players {
-            let (sender, rules, next, stop) = (sender.clone(), &rules, &next, &stop);
+            a.stop_by(&stop);
+            b.stop_by(&stop);
+            let (sender, rules, next, stop) = (sender.clone(), &rules, &next, &*stop);
             scope.spawn(move || {
                 loop {
                     let game = next.fetch_add(1, Ordering::Relaxed);

@@ -99,6 +99,7 @@ pub fn play_game(
                 let forfeit = Some(Forfeit { game: params.game, ply, player, side, reason, problem });
                 return Ok(Some(PlayedGame { record, forfeit }));
             }
+            Err(PlayerError::Stopped { .. }) => return Ok(None),
             Err(error) => return Err(failed(player, side, ply, error.to_string())),
         };
         if let Err(error) = game.play(choice.mv) {

@@ -13,32 +13,37 @@ const ATTEMPTS: u32 = 100;
 
 /// The opening of pair `pair`: `plies` uniformly random moves from the start, none of which ends the game, and after
 /// which the side to move has no win in one. On the rare boards where random play finds none, it is shorter.
-pub fn random_opening(rules: &Rules, plies: u32, seed: u64, pair: u64) -> Vec<Move> {
-    for plies in (0..=plies).rev() {
+pub fn random_opening(rules: &Rules, mut plies: u32, seed: u64, pair: u64) -> Vec<Move> {
+    loop {
+        let mut longest = 0;
         for attempt in 0..ATTEMPTS {
             let mut rng = rng_for(&[seed, OPENING, pair, u64::from(plies), u64::from(attempt)]);
-            if let Some(moves) = attempt_opening(rules, plies, &mut rng) {
-                return moves;
+            match attempt_opening(rules, plies, &mut rng) {
+                Ok(moves) => return moves,
+                Err(made) => longest = longest.max(made),
             }
         }
+        // No game went on for longer.
+        let Some(fewer) = plies.checked_sub(1) else { return Vec::new() };
+        plies = fewer.min(longest);
     }
-    Vec::new()
 }
 
-fn attempt_opening(rules: &Rules, plies: u32, rng: &mut Rng) -> Option<Vec<Move>> {
+/// An opening of that length, or else how many of its plies could be made.
+fn attempt_opening(rules: &Rules, plies: u32, rng: &mut Rng) -> Result<Vec<Move>, u32> {
     let mut position = Position::start(rules);
-    let mut moves = Vec::with_capacity(plies as usize);
+    let mut moves = Vec::new();
     let mut legal = MoveList::new();
     for _ in 0..plies {
         position.legal_moves(&mut legal);
-        let mv = *legal.get(rng.random_range(0..legal.len()))?;
+        let mv = legal[rng.random_range(0..legal.len())];
         position.advance(mv);
         if position.outcome().is_some() {
-            return None;
+            return Err(moves.len() as u32);
         }
         moves.push(mv);
     }
-    winning_move(&position).is_none().then_some(moves)
+    if winning_move(&position).is_none() { Ok(moves) } else { Err(plies) }
 }
 
 #[cfg(test)]
@@ -63,6 +68,13 @@ mod tests {
             }
             assert!(openings.iter().collect::<HashSet<_>>().len() >= 39, "{}", preset.name());
         }
+    }
+
+    #[test]
+    fn more_plies_than_any_game_has_are_fewer_at_once() {
+        let rules = Rules { ply_cap: 0, ..Preset::Brandubh.rules() };
+        let count = random_opening(&rules, 1_000_000, 1, 0).len();
+        assert!((1..10_000).contains(&count), "{count}");
     }
 
     #[test]

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::score::{PairScores, score_of_elo};
 
+/// No difference beyond this is asked for: the scores would be as good as 0 and 1.
+const MOST_ELO: f64 = 1000.0;
+
 /// What is asked and how sure the answer has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,8 +39,10 @@ impl SprtParams {
     /// What is wrong with these numbers, if anything.
     pub fn fault(&self) -> Option<String> {
         let chance = |value: f64| value > 0.0 && value < 0.5;
-        if !(self.elo0.is_finite() && self.elo1.is_finite() && self.elo0 < self.elo1) {
-            Some(format!("elo0 {} and elo1 {}: expected elo0 below elo1", self.elo0, self.elo1))
+        let known = |elo: f64| elo.abs() <= MOST_ELO;
+        if !(known(self.elo0) && known(self.elo1) && self.elo0 < self.elo1) {
+            let (elo0, elo1) = (self.elo0, self.elo1);
+            Some(format!("elo0 {elo0} and elo1 {elo1}: expected elo0 below elo1, both from -{MOST_ELO} to {MOST_ELO}"))
         } else if !(chance(self.alpha) && chance(self.beta)) {
             Some(format!("alpha {} and beta {}: expected both above 0 and below 0.5", self.alpha, self.beta))
         } else {

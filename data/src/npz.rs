@@ -1,8 +1,7 @@
 //! NumPy's archives (`.npz`): a zip file of uncompressed arrays in
 //! [NumPy's format 1.0](https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
 
-use std::io::{self, Seek, Write};
-use std::mem::ManuallyDrop;
+use std::io::{self, Cursor, Write};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -13,14 +12,14 @@ const ALIGNMENT: usize = 64;
 /// Values that are turned into bytes at once.
 const CHUNK: usize = 4096;
 
-/// Writes an archive array by array. Where writing fails the archive is not dropped: it would try again, and print
-/// what it thinks of that.
-pub(crate) struct NpzWriter<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>);
+/// Makes an archive array by array, in memory: an archive that could not be written tries again, and prints what it
+/// thinks of that.
+pub(crate) struct NpzWriter(ZipWriter<Cursor<Vec<u8>>>);
 
-impl<W: Write + Seek> NpzWriter<W> {
-    /// An archive without arrays.
-    pub(crate) fn new(out: W) -> NpzWriter<W> {
-        NpzWriter(ManuallyDrop::new(ZipWriter::new(out)))
+impl NpzWriter {
+    /// An archive without arrays, with room for this many bytes.
+    pub(crate) fn new(bytes: usize) -> NpzWriter {
+        NpzWriter(ZipWriter::new(Cursor::new(Vec::with_capacity(bytes))))
     }
 
     /// Adds an array of this shape, `[]` for a scalar, with its values in row-major order.
@@ -45,12 +44,12 @@ impl<W: Write + Seek> NpzWriter<W> {
         Ok(())
     }
 
-    /// Writes the archive's end and returns what it was written to.
+    /// The bytes of the whole archive.
     ///
     /// # Errors
-    /// When writing fails.
-    pub(crate) fn finish(self) -> io::Result<W> {
-        Ok(ManuallyDrop::into_inner(self.0).finish()?)
+    /// When it is too large for its format.
+    pub(crate) fn finish(self) -> io::Result<Vec<u8>> {
+        Ok(self.0.finish()?.into_inner())
     }
 }
 

@@ -36,10 +36,18 @@ pub fn check_new_file(out: &Path) -> Result<(), DataError> {
 /// # Errors
 /// As [`check_new_file`].
 pub fn check_new_folder(out: &Path) -> Result<(), DataError> {
-    if std::fs::symlink_metadata(out).is_err() {
-        return check_above(out);
+    // Without a slash at its end, which follows links: they are not replaced.
+    let out = out.components().as_path();
+    let Ok(found) = std::fs::symlink_metadata(out) else { return check_above(out) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let above = std::fs::metadata(folder_of(out));
+        if found.is_dir() && above.is_ok_and(|above| above.dev() != found.dev()) {
+            return Err(DataError::write(out, "another file system is mounted there; expected a new folder in it"));
+        }
     }
-    let is_empty = out.is_dir() && out.read_dir().map_err(|error| DataError::write(out, error))?.next().is_none();
+    let is_empty = found.is_dir() && out.read_dir().map_err(|error| DataError::write(out, error))?.next().is_none();
     if is_empty { check_above(out) } else { Err(DataError::write(out, "it exists and is no empty folder")) }
 }
 
@@ -202,7 +210,8 @@ pub fn write_new_file(out: &Path, bytes: &[u8]) -> Result<(), DataError> {
         return Ok(());
     }
     let mut file = unfinished_file(out)?;
-    file.write_all(bytes).map_err(|error| DataError::write(out, error))?;
+    // The file itself, whose errors do not name the hidden path.
+    file.as_file_mut().write_all(bytes).map_err(|error| DataError::write(out, error))?;
     finish_file(file, out)
 }
 
@@ -213,7 +222,7 @@ pub fn write_new_file(out: &Path, bytes: &[u8]) -> Result<(), DataError> {
 pub fn replace_file(out: &Path, bytes: &[u8]) -> Result<(), DataError> {
     let problem = |error: std::io::Error| DataError::write(out, error);
     let mut file = unfinished_file(out)?;
-    file.write_all(bytes).map_err(problem)?;
+    file.as_file_mut().write_all(bytes).map_err(problem)?;
     file.as_file().sync_all().map_err(problem)?;
     file.persist(out).map_err(|error| problem(error.error))?;
     Ok(())

@@ -66,7 +66,7 @@ impl RecordedValues {
         counts.score += result;
         let mut side = start.side_to_move();
         for (ply, record) in game.plies.iter().enumerate() {
-            if record.playouts > 0 {
+            if record.has_searched_value() {
                 let score = f64::from(record.searched.score());
                 let score = if side == Side::Attackers { score } else { 1.0 - score };
                 counts.all.add(score, result);

@@ -1,6 +1,5 @@
 //! Reference inputs and outputs of a network, to check other implementations.
 
-use std::io::Cursor;
 use std::path::Path;
 
 use hnefi_engine::{MoveList, Position, Preset, Rules, Start};
@@ -31,7 +30,7 @@ const PLIES_BETWEEN: usize = 3;
 pub fn reference_bytes(weights: &Weights, out: &Path) -> Result<Vec<u8>, DataError> {
     let problem = |problem: Box<dyn std::error::Error>| DataError::write(out, problem);
     let network = CpuNetwork::new(weights).map_err(|error| problem(error.into()))?;
-    let mut file = NpzWriter::new(Cursor::new(Vec::new()));
+    let mut file = NpzWriter::new(0);
     let presets = [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen].map(Preset::rules);
     let large = LARGE.map(|rows| Rules { start: Start::of(rows), ..Preset::Copenhagen.rules() });
     for rules in presets.iter().chain(&large) {
@@ -55,7 +54,7 @@ pub fn reference_bytes(weights: &Weights, out: &Path) -> Result<Vec<u8>, DataErr
     }
     let graph = serde_json::to_vec(&weights.config().graph()).map_err(|error| problem(error.into()))?;
     file.add("graph", &[graph.len()], &graph).map_err(|error| problem(error.into()))?;
-    Ok(file.finish().map_err(|error| problem(error.into()))?.into_inner())
+    file.finish().map_err(|error| problem(error.into()))
 }
 
 /// Positions of random games under a ruleset, with attackers and defenders to move in turns.

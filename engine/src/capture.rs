@@ -167,7 +167,7 @@ fn shieldwall<R: Ruleset>(g: &Terms<R::Set>, to: usize, own: R::Set, enemies: R:
         for direction in along {
             let mut row = R::Set::EMPTY;
             let mut square = step::<R>(g, *R::Set::at(&t.bit, to), direction);
-            while (square & enemies).any() && (step::<R>(g, square, inward) & own).any() {
+            while (square & enemies & !corners).any() && (step::<R>(g, square, inward) & own).any() {
                 row |= square;
                 square = step::<R>(g, square, direction);
             }

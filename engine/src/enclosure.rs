@@ -154,17 +154,19 @@ fn is_fort<R: Ruleset>(g: &Terms<R::Set>, men: Men<R::Set>) -> bool {
         if (reached & around).any() {
             return false;
         }
-        let occupiable = reached & masks.stop[Piece::Attacker as usize];
+        let occupiable = (reached & masks.rest) | men.attackers;
         let held = men.king | safe;
-        let silent = masks.hostile[piece] | (masks.hostile_empty[piece] & !held);
-        let hostile = occupiable | silent | (masks.hostile_occupied[piece] & held);
+        let by_itself =
+            masks.hostile[piece] | (masks.hostile_empty[piece] & !held) | (masks.hostile_occupied[piece] & held);
+        let hostile = occupiable | by_itself;
         let mut dropped = R::Set::EMPTY;
         for (one, other) in [(LEFT, RIGHT), (DOWN, UP)] {
             let (a, b) = (step::<R>(g, hostile, one), step::<R>(g, hostile, other));
             let (a_occupied, b_occupied) = (step::<R>(g, occupiable, one), step::<R>(g, occupiable, other));
             let mut pair = a & b & (a_occupied | b_occupied);
             if lone_attacker {
-                pair &= !(a_occupied & b_occupied);
+                let needs_no_man = step::<R>(g, by_itself, one) | step::<R>(g, by_itself, other);
+                pair &= !(a_occupied & b_occupied) | needs_no_man;
             }
             dropped |= pair;
         }

@@ -10,7 +10,7 @@
 //! - hnefatafl.org's, which has capitals and slashes around: `/3A3/3A3/3D3/AADKDAA/3D3/3A3/3A3/`. The last rank comes
 //!   first, as in ours, and the side to move may be missing, as in OpenTafl's.
 
-use crate::{Bitboard, Board, BoardSize, Piece, Rules, Side, Square};
+use crate::{Bitboard, Board, BoardSize, Escape, Piece, Rules, Side, Special, Square};
 
 /// A FEN that cannot stand on the board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -260,10 +260,12 @@ pub(crate) fn rows(size: BoardSize, letter: impl Fn(Square) -> Option<char>) -> 
 }
 
 impl Board {
-    /// The board as lines of text with coordinates: A, D, K, dots, `+` for the empty throne and corners.
-    pub fn diagram(&self) -> String {
+    /// The board as lines of text with coordinates: A, D, K, dots, `+` for empty squares of which the rules say more.
+    pub fn diagram(&self, rules: &Rules) -> String {
         let n = self.size.side();
-        let marked = Bitboard::corners(self.size) | Bitboard::throne(self.size);
+        let kinds = rules.special_squares().filter(|(kind, _)| *kind != Special::ORDINARY);
+        let goals = if rules.escape == Escape::Corner { rules.marks.corners() } else { Bitboard::EMPTY };
+        let marked = kinds.fold(goals, |marked, (_, squares)| marked | squares);
         let mut text = String::new();
         for rank in (0..n).rev() {
             text += &format!("{:>2}", rank + 1);

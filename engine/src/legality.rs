@@ -8,7 +8,7 @@ use crate::ruleset::{Ruleset, Terms};
 use crate::set::Set;
 use crate::slide::reach_of;
 use crate::state::State;
-use crate::{BoardSize, Ending, Move, Piece, Side, Square};
+use crate::{BoardSize, Ending, Move, Piece, Pieces, Side, Square};
 
 /// A move the rules forbid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,6 +162,7 @@ fn obstacle<R: Ruleset>(
         return IllegalMoveReason::Passage;
     }
     match (kind, piece) {
+        (Some(0), _) if special.is_some_and(|throne| throne.stop == Pieces::NONE) => IllegalMoveReason::EmptyThrone,
         (Some(0), Piece::King) => IllegalMoveReason::EmptyThrone,
         (Some(0), _) => IllegalMoveReason::Throne,
         (Some(1), _) => IllegalMoveReason::Corner,

@@ -17,8 +17,9 @@ pub(crate) struct Masks<S> {
     pub goals: S,
     /// Squares that close a shieldwall as men do.
     pub wall_ends: S,
-    /// Squares that attackers may pass or stop on, wherever they come from.
+    /// Squares that attackers may pass or stop on, and those they may stop on, wherever they come from.
     pub roam: S,
+    pub rest: S,
     pub throne: S,
     /// The thrones and the squares beside them.
     pub near_throne: S,
@@ -47,6 +48,7 @@ impl Masks<Bitboard> {
             goals: rules.goals().and(board),
             wall_ends: if rules.shieldwall_corners { rules.marks.corners().and(board) } else { Bitboard::EMPTY },
             roam: board,
+            rest: board,
             throne,
             near_throne: throne.or(throne.neighbours(size)),
             men_on_special: false,
@@ -85,8 +87,11 @@ impl Masks<Bitboard> {
                 }
                 index += 1;
             }
-            if !special.pass.contains(Piece::Attacker) && !special.stop.contains(Piece::Attacker) {
-                masks.roam = masks.roam.without(squares);
+            if !special.stop.contains(Piece::Attacker) {
+                masks.rest = masks.rest.without(squares);
+                if !special.pass.contains(Piece::Attacker) {
+                    masks.roam = masks.roam.without(squares);
+                }
             }
             // A start may have men where none may stop.
             let pieces = rules.start.board();
@@ -122,6 +127,7 @@ macro_rules! converted {
                     goals: one(masks.goals),
                     wall_ends: one(masks.wall_ends),
                     roam: one(masks.roam),
+                    rest: one(masks.rest),
                     throne: one(masks.throne),
                     near_throne: one(masks.near_throne),
                     men_on_special: masks.men_on_special,

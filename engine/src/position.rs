@@ -225,7 +225,7 @@ impl Position {
 
     /// The board as lines of text with coordinates, and who is to move.
     pub fn diagram(&self) -> String {
-        format!("{}{} to move\n", self.board().diagram(), self.side_to_move())
+        format!("{}{} to move\n", self.board().diagram(self.rules()), self.side_to_move())
     }
 
     /// The rules in force.

@@ -241,7 +241,7 @@ impl Rules {
     }
 
     /// Special squares on which the king may not stop.
-    fn closed_to_king(&self) -> Bitboard {
+    pub fn closed_to_king(&self) -> Bitboard {
         self.squares_where(|kind| !(kind.stop.contains(Piece::King) && kind.enter.contains(Piece::King)))
     }
 

@@ -1,8 +1,8 @@
 //! `Game` against lists kept beside a `Position`, along seeded random games of all presets.
 
 use hnefi_engine::{
-    Bitboard, Ending, Game, GameOver, GameResult, IllegalMoveReason, Move, Outcome, Ply, Position, Preset, Reason,
-    Side, Symmetry,
+    Bitboard, Ending, Game, GameOver, GameResult, IllegalMoveReason, Move, NamedRules, Outcome, Ply, Position, Preset,
+    Reason, Rules, Side, Symmetry,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Rng;
@@ -167,4 +167,36 @@ fn a_captured_king_is_among_the_captured() {
     assert_eq!((ply.side, ply.captured), (Side::Attackers, king));
     assert_eq!(game.undo(), Some(ply));
     assert_eq!(game.position().board().king(), king.first());
+}
+
+/// A board without corners or throne, and with these words beside.
+fn hall(words: &str) -> Rules {
+    let start = "start:/3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3/";
+    format!("dim:9 {words} {start}").parse::<NamedRules>().expect("rules").rules()
+}
+
+#[test]
+fn a_fort_that_one_move_breaks_is_none() {
+    for (words, fen) in [
+        // The attacker on d3 stands where nobody may go, but he stands there.
+        ("efe:y surf:n afor:d3 aforre: aforh:", "5a3/9/9/9/9/9/3ad4/3dkd3/3d1d3 d"),
+        // The empty fort captures, too.
+        ("efe:y surf:n afor:d3", "5a3/9/9/9/9/9/4d4/3dkd3/3d1d3 d"),
+    ] {
+        let rules = hall(words);
+        let mut game = Game::from_fen(&rules, fen).expect("a position");
+        let mut play = |text: &str| game.play(Move::parse(text, rules.size()).unwrap()).expect("legal").captured.len();
+        play("e2e1");
+        assert_eq!(play("f9f3"), 1, "{words}");
+    }
+}
+
+#[test]
+fn an_enemy_on_a_closing_corner_does_not_save_his_row() {
+    for flank in ["", "swf:n "] {
+        let rules = hall(&format!("sw:s {flank}esc:e cors:tTK corp:tTK corh:"));
+        let mut game = Game::from_fen(&rules, "9/9/9/4k4/9/9/3a5/aaa6/ddd6 a").expect("a position");
+        let played = game.play(Move::parse("d3d1", rules.size()).unwrap()).expect("legal");
+        assert_eq!(played.captured.len(), 2, "{flank}");
+    }
 }

@@ -326,3 +326,20 @@ fn random_games_of_every_published_ruleset_end() {
         }
     }
 }
+
+#[test]
+fn a_board_without_a_middle_needs_no_word_about_it() {
+    let read = |words: &str| {
+        let text = format!("dim:6 {words}start:/2tt2/6/t1TT1t/t1TK1t/6/2tt2/");
+        text.parse::<RulesRecord>().expect("a record").rules()
+    };
+    let said = read("cen: ").expect("rules that can be played");
+    assert_eq!([read(""), read("cen:default ")], [Ok(said), Ok(said)]);
+}
+
+#[test]
+fn a_square_of_two_kinds_is_named() {
+    let text = "dim:9 esc:e cor: afor:b2 dfor:b2 start:/3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3/";
+    let error = text.parse::<RulesRecord>().expect("a record").rules().expect_err("two kinds");
+    assert_eq!((error.option.as_str(), error.found.as_str()), ("dfor", "b2, which is of another kind, too"));
+}

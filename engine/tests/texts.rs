@@ -1,8 +1,8 @@
 //! FENs, moves and the words of their errors.
 
 use hnefi_engine::{
-    BoardSize, Marks, Move, NotationProblem, Outcome, Pieces, Position, Preset, Reason, Rules, Side, Special, Speed,
-    Square, Start,
+    BoardSize, Marks, Move, NamedRules, NotationProblem, Outcome, Pieces, Position, Preset, Reason, Rules, Side,
+    Special, Speed, Square, Start,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -197,6 +197,7 @@ fn a_refused_move_says_which_rule_forbids_it() {
         (blocked, open, "a4f4", "the piece on a4 may not pass a special square before f4"),
         (slow, open, "a4a7", "the piece on a4 goes 2 squares at most"),
         (linnaeus, "9/9/9/9/9/4k4/9/9/a8 d", "e4e5", "nobody may stop on the empty throne e5"),
+        (linnaeus, "9/9/2k6/9/9/9/4a4/9/9 a", "e3e5", "nobody may stop on the empty throne e5"),
         (brandubh, "k6/7/3a3/7/7/7/7 a", "d5d6", "the game is over (defenders, king_escaped)"),
     ] {
         let mut position = Position::from_fen(&rules, fen).unwrap();
@@ -233,6 +234,11 @@ fn diagrams_show_the_board_with_coordinates() {
         "",
     ];
     assert_eq!(position.diagram(), expected.join("\n"));
+    // The king stands on the throne of Tablut, whose corners are squares as others.
+    for (name, marked) in [("ard-ri", 0), ("alea-evangelii", 16), ("tablut", 0), ("copenhagen", 4)] {
+        let rules = name.parse::<NamedRules>().expect("published").rules();
+        assert_eq!(Position::start(&rules).diagram().matches('+').count(), marked, "{name}");
+    }
 }
 
 #[test]

@@ -83,7 +83,8 @@ fn answers_are_those_of_burn_whatever_the_batch() {
     for (request, found) in requests.iter().zip(&found) {
         let expected = by_burn(&network, request);
         assert_eq!(found.len(), expected.len());
-        let difference = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let difference =
+            found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).max_by(f32::total_cmp).unwrap_or_default();
         assert!(difference <= TOLERANCE, "{}: {difference:e} apart", request.position.fen());
         let alone = evaluate(&mut fast, std::slice::from_ref(request));
         assert_eq!(alone[0], *found, "bit by bit, {}", request.position.fen());
@@ -130,7 +131,7 @@ fn difference(config: &NetworkConfig, size: BoardSize, rng: &mut Xoshiro256PlusP
     assert_eq!(found.len(), expected.len());
     let pairs = found.iter().zip(&expected);
     (
-        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max),
+        pairs.map(|(a, b)| (a - b).abs()).max_by(f32::total_cmp).unwrap_or_default(),
         expected.iter().fold(1.0, |max, value| max.max(value.abs())),
     )
 }

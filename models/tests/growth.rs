@@ -42,9 +42,9 @@ fn largest_difference(one: &Network, other: &Network) -> f32 {
             relative(here.wdl, there.wdl),
             relative(here.moves_left, there.moves_left),
         ];
-        values.into_iter().fold(0.0, f32::max)
+        values.into_iter().max_by(f32::total_cmp).unwrap_or_default()
     });
-    largest.into_iter().fold(0.0, f32::max)
+    largest.into_iter().max_by(f32::total_cmp).unwrap_or_default()
 }
 
 fn relative<const D: usize>(here: Tensor<D>, there: Tensor<D>) -> f32 {

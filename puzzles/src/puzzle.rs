@@ -177,6 +177,11 @@ impl Puzzle {
             let texts = |moves: &[Move]| moves.iter().map(|mv| mv.text(position.size())).collect::<Vec<_>>().join(" ");
             return Err(wrong(format!("the right moves are {}, not {}", texts(&found), texts(&self.answers))));
         }
+        let length = if self.theme.is_only_move() { 1 } else { self.plies as usize };
+        if self.plies.is_multiple_of(2) || self.line.len() != length || !self.answers.contains(&self.line[0]) {
+            let problem = format!("its line is {} plies, of {} that it has", self.line.len(), self.plies);
+            return Err(wrong(format!("{problem}; expected {length}, an odd number, beginning with a right move")));
+        }
         let mut end = position;
         for &mv in &self.line {
             if end.outcome().is_some() {

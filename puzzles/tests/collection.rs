@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use hnefi_puzzles::{Theme, orbit, read, shipped, write};
+use hnefi_engine::MoveList;
+use hnefi_puzzles::{Puzzle, Theme, orbit, read, shipped, write};
 
 /// Far more than any shipped puzzle takes.
 const BUDGET: u64 = 200_000_000;
@@ -55,4 +56,17 @@ fn what_is_written_is_read_back() {
     }
     let line = text.lines().next().expect("a puzzle");
     assert!(read(&line.replace("\"theme\":\"", "\"theme\":\"no-")).is_err());
+}
+
+#[test]
+fn a_wrong_line_is_found() {
+    let only = shipped().into_iter().find(|puzzle| puzzle.theme.is_only_move()).expect("one");
+    let mut moves = MoveList::new();
+    only.position().expect("a position").legal_moves(&mut moves);
+    let blunder = *moves.iter().find(|mv| !only.answers.contains(mv)).expect("a wrong move");
+    for line in [vec![], vec![blunder]] {
+        assert!(Puzzle { line, ..only.clone() }.check(BUDGET).is_err());
+    }
+    assert!(Puzzle { plies: 0, ..only.clone() }.check(BUDGET).is_err());
+    only.check(BUDGET).expect("right as it is");
 }

@@ -152,8 +152,6 @@ impl Player for FunctionPlayer {
         &self.name
     }
 
-    fn new_game(&mut self) {}
-
     fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
         let position = Position::of(game.position().clone());
         let asked = Python::attach(|py| {

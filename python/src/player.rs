@@ -1,7 +1,7 @@
 //! Players by their specs, for environments in which they answer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_arena::players::{ModelCache, Player as Chooser, PlayerError, PlayerSpec};
 use hnefi_engine::{Game as Played, Move};
@@ -52,8 +52,8 @@ impl Player {
 
     /// Chooses a move in each of k positions, a sequence of `Position` and `Game` of one board size: [k] int64, numbers
     /// of the policy index. They are thought about on all cores, and the interpreter's lock is released. Raises
-    /// ValueError for a game that is over, and where an external program fails. Ctrl-C ends it after the moves that are
-    /// thought about just then.
+    /// ValueError for a game that is over, and where an external program fails. Ctrl-C ends it: within a move of a
+    /// network or an external program, else after it.
     #[pyo3(signature = (positions, seed = None), text_signature = "(self, positions, seed=0)")]
     fn choose<'py>(
         &self,
@@ -70,12 +70,13 @@ impl Player {
             return Err(refused("positions of several board sizes: expected one"));
         }
         let pool = ALL_CORES.get(py)?;
-        let work = |stopped: &AtomicBool| {
+        let work = |stopped: &Arc<AtomicBool>| {
             let choose = |(index, game): (usize, &Played)| {
                 if stopped.load(Ordering::Relaxed) {
                     return Err("interrupted".to_owned());
                 }
                 let choose = |player: &mut dyn Chooser| {
+                    player.stop_by(stopped);
                     player.new_game();
                     Ok(player.choose(game, &mut rng_for(&[seed, index as u64]))?.mv)
                 };

@@ -18,8 +18,8 @@ pub const LOOK: Duration = Duration::from_millis(100);
 
 /// What `work` makes, on a thread of its own. Ctrl-C, which Python hears on the caller's thread alone, tells `work` to
 /// stop and is raised when it has. The caller does not hold the interpreter's lock.
-pub fn interruptible<T: Send>(work: impl FnOnce(&AtomicBool) -> PyResult<T> + Send) -> PyResult<T> {
-    let stopped = AtomicBool::new(false);
+pub fn interruptible<T: Send>(work: impl FnOnce(&Arc<AtomicBool>) -> PyResult<T> + Send) -> PyResult<T> {
+    let stopped = Arc::new(AtomicBool::new(false));
     std::thread::scope(|scope| {
         let (working, ended) = mpsc::channel::<()>();
         let thread = scope.spawn(|| {

@@ -7,7 +7,7 @@ use hnefi_arena::players::DEFAULT_PLAYOUTS;
 use hnefi_engine::Position as Board;
 use hnefi_inference::{Evaluations, Evaluator, Wdl};
 use hnefi_search::{
-    Limit, RootKind, Search, SearchConfig, SearchReport, Signal, rng_for, run_to_end, search_on_threads,
+    Limit, RootKind, Search, SearchConfig, SearchReport, Signal, rng_for, run_until, search_on_threads,
 };
 use numpy::IntoPyArray;
 use pyo3::IntoPyObjectExt;
@@ -119,8 +119,8 @@ pub fn run_each(
             let (index, position) = at;
             let mut rng = noise.map(|seed| rng_for(&[seed, index as u64]));
             search.begin(&position.0, playouts, rng.as_mut());
-            run_to_end(search, evaluator.as_mut(), scratch).map_err(|error| error.to_string())?;
-            Ok(search.report())
+            run_until(search, evaluator.as_mut(), scratch, stopped).map_err(|error| error.to_string())?;
+            if stopped.load(Ordering::Relaxed) { Err("interrupted".to_owned()) } else { Ok(search.report()) }
         };
         let each = positions.par_iter().enumerate().map_init(own, search);
         let reports: Result<Vec<_>, String> = pool.install(|| each.collect());

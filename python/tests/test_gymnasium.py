@@ -215,3 +215,16 @@ def test_players_are_asked_for_moves() -> None:
         player.choose([over])
     with pytest.raises(ValueError, match="several board sizes"):
         player.choose([win, hnefi.Position("tablut")])
+
+
+def test_without_a_seed_no_two_environments_play_alike() -> None:
+    def seen() -> bytes:
+        env = HnefataflVectorEnv(1)
+        now, _ = env.reset()
+        planes = b""
+        for _ in range(8):
+            now = env.step([int(now["action_mask"][0].argmax())])[0]
+            planes += now["planes"].tobytes()
+        return planes
+
+    assert len({seen() for _ in range(3)}) > 1

@@ -38,7 +38,7 @@ struct Fields {
 
 /// Moves one by one, or in one text.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "moves are a list of texts, or one text")]
 enum Words {
     List(Vec<String>),
     Text(String),
@@ -89,22 +89,24 @@ fn read(fields: serde_json::Result<Fields>, rules: &mut [Rules]) -> Result<Recor
         would_have_resigned: fields.would_have_resigned,
         line: 1,
     };
-    if let Some(own) = own {
-        let mut recorded = game.read_by(&mut [own])?;
-        recorded.has_policies = fields.policy.is_some();
-        fields.fill(&mut recorded.record).map_err(bad)?;
-        recorded.record.check()?;
-        return Ok(recorded);
+    let (has_policies, names_rules) = (fields.policy.is_some(), own.is_some());
+    if fields.trains.is_some() && !has_policies {
+        return Err(bad("trains without policy; expected both, or neither".to_owned()));
     }
-    if rules.is_empty() {
-        return Err(bad(
-            r#"the game names no rules; expected "rules": "brandubh", or --rules for such games"#.to_owned()
-        ));
-    }
-    let mut recorded = game.read_by(rules)?;
+    let mut recorded = match own {
+        Some(own) => game.read_by(&mut [own])?,
+        None if rules.is_empty() => {
+            let expected = r#"expected "rules": "brandubh", or --rules for such games"#;
+            return Err(bad(format!("the game names no rules; {expected}")));
+        }
+        None => game.read_by(rules)?,
+    };
+    recorded.has_policies = has_policies;
+    fields.fill(&mut recorded.record).map_err(bad)?;
+    recorded.record.check()?;
     // Others name the start of every game.
     let standard = Position::start(&recorded.record.rules).fen();
-    if recorded.record.start_position().is_ok_and(|start| start.fen() == standard) {
+    if !names_rules && recorded.record.start_position().is_ok_and(|start| start.fen() == standard) {
         recorded.record.start = None;
     }
     Ok(recorded)
@@ -125,7 +127,10 @@ impl Fields {
         each("playouts", self.playouts, plies)?.for_each(|(ply, found)| ply.playouts = found);
         each("raw", self.raw, plies)?.for_each(|(ply, found)| ply.raw = wdl(found));
         each("searched", self.searched, plies)?.for_each(|(ply, found)| ply.searched = wdl(found));
-        each("trains", self.trains, plies)?.for_each(|(ply, found)| ply.trains = found);
+        match self.trains {
+            None => plies.iter_mut().for_each(|ply| ply.trains = !ply.policy.is_empty()),
+            trains => each("trains", trains, plies)?.for_each(|(ply, found)| ply.trains = found),
+        }
         Ok(())
     }
 }

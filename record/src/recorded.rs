@@ -55,6 +55,16 @@ impl RecordedResult {
         })
     }
 
+    /// The result of a game that the side to move gave up, unless it is known otherwise.
+    pub(crate) fn or_given_up(self, game: &Game) -> RecordedResult {
+        match self {
+            RecordedResult::Open if game.outcome().is_none() => {
+                RecordedResult::Won(game.position().side_to_move().opponent())
+            }
+            known => known,
+        }
+    }
+
     /// Sets the ending of a game that did not end on the board, and checks the ending of one that did.
     pub(crate) fn conclude(self, record: &mut GameRecord) -> Result<(), (String, Option<Reason>)> {
         match (self, record.outcome) {
@@ -144,10 +154,10 @@ impl RecordedGame<'_> {
     /// after they end it, it is played without what ended it.
     ///
     /// # Errors
-    /// When it is legal under none of them, or the board says that the other side won; the error is the first
-    /// ruleset's.
+    /// When it is legal under none of them, or the board says that the other side won; the error is that of the rules
+    /// by which most of the moves could be played.
     pub fn read_by(&self, rules: &mut [Rules]) -> Result<Recorded, TextError> {
-        let mut error = None;
+        let mut furthest: Option<(TextError, usize)> = None;
         for index in 0..rules.len() {
             match played_on(rules[index], |rules| self.play(rules)) {
                 Ok((record, played_on)) => {
@@ -156,10 +166,11 @@ impl RecordedGame<'_> {
                     let (has_policies, differing) = (false, Vec::new());
                     return Ok(Recorded { record, played_on, agreed_draw, has_policies, differing });
                 }
-                Err(found) => error = error.or(Some(found)),
+                Err(found) if furthest.as_ref().is_none_or(|(_, plies)| found.1 > *plies) => furthest = Some(found),
+                Err(_) => {}
             }
         }
-        Err(error.unwrap_or_else(|| bad(self.line, "no ruleset to read the game by")))
+        Err(furthest.map_or_else(|| bad(self.line, "no ruleset to read the game by"), |(error, _)| error))
     }
 
     /// The game's start.
@@ -186,23 +197,20 @@ impl RecordedGame<'_> {
         }
     }
 
-    fn play(&self, rules: Rules) -> Result<GameRecord, (TextError, Option<Reason>)> {
-        let mut game = self.begin(rules).map_err(|error| (error, None))?;
+    /// Plays the game; beside an error stands how many plies were played before it.
+    fn play(&self, rules: Rules) -> Result<GameRecord, ((TextError, usize), Option<Reason>)> {
+        let mut game = self.begin(rules).map_err(|error| ((error, 0), None))?;
         let mut record = self.record(rules);
         record.plies.reserve(self.moves.len());
         for (index, &(word, line)) in self.moves.iter().enumerate() {
             let ply = play_word(&mut game, word)
-                .map_err(|(problem, ended)| (bad(line, format!("ply {}: {problem}", index + 1)), ended))?;
+                .map_err(|(problem, ended)| ((bad(line, format!("ply {}: {problem}", index + 1)), index), ended))?;
             record.plies.push(PlyRecord::unsearched(ply.mv));
         }
         record.outcome = game.outcome();
-        let result = match self.result {
-            RecordedResult::Open if self.given_up && record.outcome.is_none() => {
-                RecordedResult::Won(game.position().side_to_move().opponent())
-            }
-            known => known,
-        };
-        result.conclude(&mut record).map_err(|(problem, ended)| (bad(self.line, problem), ended))?;
+        let result = if self.given_up { self.result.or_given_up(&game) } else { self.result };
+        let all = self.moves.len();
+        result.conclude(&mut record).map_err(|(problem, ended)| ((bad(self.line, problem), all), ended))?;
         Ok(record)
     }
 }

@@ -1,9 +1,9 @@
 //! Games with variations: what is written is read back, what people write is read, and nesting that does not fit is
 //! named by its line.
 
-use hnefi_engine::{Game, Move, Preset};
+use hnefi_engine::{Game, Move, Preset, Side};
 use hnefi_record::pgn::{read_tree, tree_text};
-use hnefi_record::{GameTree, LONGEST_COMMENT, PgnReader, PlyRecord, TreeMove};
+use hnefi_record::{GameTree, LONGEST_COMMENT, PgnReader, PlyRecord, TreeMove, json_game};
 
 fn read(text: &str) -> GameTree {
     read_tree(text, &[Preset::Brandubh.rules()]).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -128,6 +128,7 @@ fn what_people_write_is_read() {
     let tree = read("1. d6-c6 d5-e5 (1... d5-e5 2. c6-b6) ({at once} 1... d5-f5) 2. c6-c5");
     assert_eq!(shown(&tree), ["- d6c6 []", "0 d5e5 []", "1 c6c5 []", "1 c6b6 []", "0 d5f5 at once []"]);
     assert_eq!(tree.record.plies.len(), 3);
+    assert_eq!(read("d6c6 d5e5 (d5f5) resigned").record.resigned, Some(Side::Attackers));
 }
 
 #[test]
@@ -155,7 +156,9 @@ fn what_does_not_fit_is_named_with_its_place() {
 
 #[test]
 fn a_misprint_is_named_by_the_rules_that_read_the_most() {
-    let rules = [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen].map(|preset| preset.rules());
+    let mut rules = [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen].map(|preset| preset.rules());
     let error = read_tree("1. h1-h3 g5-g4\n2. a1-a2 g4-g5 *", &rules).expect_err("a misprint").to_string();
     assert!(error.starts_with("line 2: ply 3: "), "{error}");
+    let error = json_game(r#"{"moves": "h1-h3 g5-g4 a1-a2"}"#, &mut rules).expect_err("a misprint").to_string();
+    assert!(error.starts_with("line 1: ply 3: "), "{error}");
 }

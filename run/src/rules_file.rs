@@ -18,9 +18,11 @@ const LARGEST_FILE: u64 = 1 << 20;
 /// What was found and what was expected.
 pub fn named_rules(text: &str) -> Result<NamedRules, BadRules> {
     let path = Path::new(text);
-    // No ruleset has a dot in its name.
-    if RulesRecord::is_meant(text) || !path.is_file() && path.extension().is_none() {
-        return names::ruleset(text);
+    match names::ruleset(text) {
+        // No ruleset has a dot in its name.
+        Err(_) if !RulesRecord::is_meant(text) && (path.is_file() || path.extension().is_some()) => {}
+        // A published name is that ruleset's, whatever files lie here.
+        known => return known,
     }
     let told = |problem: String| BadRules(format!("{text}: {problem}"));
     let text = file::read_text(path, LARGEST_FILE).map_err(|error| told(error.to_string()))?;
@@ -51,11 +53,17 @@ fn options(text: &str) -> Result<NamedRules, String> {
         }
         match (whole.get_mut(&key), value) {
             (Some(Value::Table(parts)), Value::Table(given)) => parts.extend(given),
+            (Some(known), value) if !known.same_type(&value) => {
+                return Err(format!("{key} = {value}: expected a value of type {}", known.type_str()));
+            }
             (_, value) => drop(whole.insert(key, value)),
         }
     }
-    // Its lines are the problem and the key.
-    let told = |error: toml::de::Error| error.to_string().lines().collect::<Vec<_>>().join(" ");
+    // Its lines are the problem and the key; numbers have Rust's types in it.
+    let told = |error: toml::de::Error| {
+        let told = error.to_string().lines().collect::<Vec<_>>().join(" ");
+        told.replace("expected u8", "expected 0 to 255").replace("expected u16", "expected 0 to 65535")
+    };
     let rules: Rules = whole.try_into().map_err(told)?;
     match rules.faults().into_iter().next() {
         None => Ok(rules.into()),
@@ -63,8 +71,21 @@ fn options(text: &str) -> Result<NamedRules, String> {
     }
 }
 
+/// A run's configuration, its checkpoints and its workers name rules by a text.
+///
+/// # Errors
+/// When no text says these rules.
+pub(crate) fn check_said(rules: &NamedRules) -> Result<(), String> {
+    match rules.is_said() {
+        true => Ok(()),
+        false => Err(format!("no rules record says these rules; the nearest is {}", rules.name())),
+    }
+}
+
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NamedRules, D::Error> {
-    named_rules(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    let rules = named_rules(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)?;
+    check_said(&rules).map_err(serde::de::Error::custom)?;
+    Ok(rules)
 }
 
 #[cfg(test)]
@@ -72,6 +93,25 @@ mod tests {
     use hnefi_engine::{Repetition, Side};
 
     use super::*;
+    use crate::config::TrainConfig;
+
+    #[test]
+    fn rules_that_no_record_says_are_not_trained_as_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("forts.toml");
+        let text = "ruleset = \"dim:9 esc:e cor: cen: afor:a4,a5,a6 \
+                    start:/3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3/\"\n\
+                    [attacker_forts]\nhostile_occupied = []\n";
+        std::fs::write(&path, text).expect("a file");
+        let path = path.to_str().expect("a path in UTF-8");
+        let rules = named_rules(path).expect("rules that can be played");
+        let any = TrainConfig::any(&rules, &[]);
+        let file = format!("[selfplay]\nrulesets = [{{ rules = \"{path}\", share = 1.0 }}]\n");
+        for refused in [any, TrainConfig::parse(&file, "a file")] {
+            let problem = refused.expect_err("another game").to_string();
+            assert!(problem.contains("no rules record says these rules; the nearest is dim:9 "), "{problem}");
+        }
+    }
 
     #[test]
     fn rules_come_from_a_name_a_record_or_a_file() {
@@ -97,6 +137,9 @@ mod tests {
             ("b.toml", "repetition = \"drawn\"", "unknown variant `drawn`"),
             ("c.toml", "repetition_occurrence = 1", "repetition_occurrence = 1: expected 2 to 255"),
             ("d.toml", "ruleset = 7", "ruleset = 7: expected the name"),
+            ("g.toml", "ply_cap = -1", "expected 0 to 65535"),
+            ("h.toml", "first = 3", "first = 3: expected a value of type string"),
+            ("i.toml", "throne = 3", "throne = 3: expected a value of type table"),
             ("e.otr", "dim:7", "rules record, start: found nothing"),
             ("f.otr", "tablot", "unknown ruleset"),
         ] {

@@ -88,7 +88,7 @@ impl Run {
     /// When the store cannot be read.
     pub fn machine(&self) -> Result<Option<String>, StoreError> {
         let newest = self.store.numbers("trainer/", trainer_number)?.pop();
-        let entry: Option<serde_json::Value> = newest.and_then(|number| self.json(&trainer_key(number)));
+        let entry: Option<serde_json::Value> = self.json(newest.map(trainer_key))?;
         Ok(entry.and_then(|entry| Some(entry["machine"].as_str().filter(|text| !text.is_empty())?.to_owned())))
     }
 
@@ -100,11 +100,15 @@ impl Run {
     /// When the store cannot be read.
     pub fn metrics(&self, after: u32) -> Result<Vec<GenerationMetrics>, StoreError> {
         let numbers = self.store.numbers("metrics/", metrics_number)?.into_iter().filter(|&number| number > after);
-        let read = |number: u32| {
-            let metrics: GenerationMetrics = self.json(&metrics_key(number))?;
-            (metrics.generation == number && metrics.check().is_ok()).then_some(metrics)
-        };
-        Ok(numbers.filter_map(read).take(AT_ONCE).collect())
+        let mut found = Vec::new();
+        for number in numbers {
+            let metrics: Option<GenerationMetrics> = self.json(Some(metrics_key(number)))?;
+            found.extend(metrics.filter(|metrics| metrics.generation == number && metrics.check().is_ok()));
+            if found.len() == AT_ONCE {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// Whether the trainer has published that the budget is used up.
@@ -113,7 +117,7 @@ impl Run {
     /// When the store cannot be read.
     pub fn is_finished(&self) -> Result<bool, StoreError> {
         let newest = self.store.numbers("jobs/", job_number)?.pop();
-        let job: Option<serde_json::Value> = newest.and_then(|number| self.json(&job_key(number)));
+        let job: Option<serde_json::Value> = self.json(newest.map(job_key))?;
         Ok(job.is_some_and(|job| job["finished"] == true))
     }
 
@@ -171,8 +175,16 @@ impl Run {
     }
 
     /// Decodes a JSON object; `None` if it is missing or damaged.
-    fn json<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        json::from_slice(&self.store.get(key).ok()?).ok()
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn json<T: DeserializeOwned>(&self, key: Option<String>) -> Result<Option<T>, StoreError> {
+        match key.map(|key| self.store.get(&key)) {
+            None => Ok(None),
+            Some(Ok(bytes)) => Ok(json::from_slice(&bytes).ok()),
+            Some(Err(error)) if error.is_of_object() => Ok(None),
+            Some(Err(error)) => Err(error),
+        }
     }
 }
 

@@ -31,6 +31,8 @@ mod text;
 mod threads;
 mod tree;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_inference::{EvalError, Evaluations, Evaluator, Handicap};
 
@@ -224,7 +226,20 @@ pub fn run_to_end(
     evaluator: &mut dyn Evaluator,
     scratch: &mut Evaluations,
 ) -> Result<(), EvalError> {
-    loop {
+    run_until(search, evaluator, scratch, &AtomicBool::new(false))
+}
+
+/// Runs a search as [`run_to_end`], or until the flag is true.
+///
+/// # Errors
+/// As [`run_to_end`].
+pub fn run_until(
+    search: &mut Search,
+    evaluator: &mut dyn Evaluator,
+    scratch: &mut Evaluations,
+    stopped: &AtomicBool,
+) -> Result<(), EvalError> {
+    while !stopped.load(Ordering::Relaxed) {
         match search.select_leaf() {
             Selection::Leaf(leaf) => {
                 if let Err(error) = evaluator.evaluate(&[search.request(leaf)], scratch) {
@@ -237,4 +252,5 @@ pub fn run_to_end(
             Selection::Blocked | Selection::Finished => return Ok(()),
         }
     }
+    Ok(())
 }

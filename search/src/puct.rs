@@ -52,7 +52,8 @@ fn highest_bound(tree: &Tree, admits: impl Fn(&Edge) -> bool) -> Option<usize> {
     let edges = tree.edges(NodeId::ROOT);
     let most = edges.iter().filter(|edge| admits(edge)).map(|edge| edge.visits).max()?;
     first_with_highest(edges, admits, |_, edge| {
-        let visits = edge.visits as f32;
+        // A proven draw is as certain as it will be, however few playouts it has had.
+        let visits = if edge.proven().is_some() { most } else { edge.visits } as f32;
         let bound = match tree.edge_value(edge).map(Wdl::score) {
             Some(score) if visits > 0.0 && visits >= BOUND_SHARE * most as f32 => {
                 let variance = (score * (1.0 - score)).max(LEAST_VARIANCE);
@@ -131,6 +132,17 @@ mod tests {
         // Certain ones: 0.99 - 2 sqrt(0.01 / 400) = 0.98 and 1 - 2 sqrt(0.01 / 50) = 0.972.
         assert_eq!(played(&[(400, 0.99), (50, 1.0)]), Some(0));
         assert_eq!(played(&[(0, 0.5), (1, 0.5)]), Some(1));
+    }
+
+    #[test]
+    fn a_proven_draw_needs_no_playouts_of_its_own() {
+        let wdl = |win| Some(Wdl { win, draw: 0.0, loss: 1.0 - win });
+        let draw = Some(Proven { result: ProvenResult::Draw, plies: 1 });
+        let played = |score, visits| {
+            let tree = Tree::by_hand(Wdl::DRAW, &[(0.5, 1000, wdl(score), None), (0.1, visits, None, draw)]);
+            Puct.best(&SearchConfig::default(), &tree, &|_| true)
+        };
+        assert_eq!([played(0.49, 0), played(0.49, 400), played(0.51, 400)], [Some(1), Some(1), Some(0)]);
     }
 
     #[test]

@@ -35,6 +35,12 @@ pub trait FleetControl {
         Ok(true)
     }
 
+    /// Whether to end the play after the rounds under way; every thread ends at least one. The play then ends as if
+    /// [`FleetControl::go_on`] had stopped it.
+    fn rests(&mut self, _progress: &FleetProgress) -> bool {
+        false
+    }
+
     /// Whether a snapshot should be taken.
     fn save_due(&mut self) -> bool {
         false

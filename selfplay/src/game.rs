@@ -29,7 +29,6 @@ impl Game {
         Game::new(record, Position::start(&rules), settings)
     }
 
-    /// Resumes a game from a snapshot.
     /// Resumes a game that follows the rules and is not over.
     pub(super) fn resume(record: GameRecord, settings: &GenerationSettings<'_>) -> Result<Game, RecordError> {
         record.check()?;
@@ -38,7 +37,12 @@ impl Game {
             return Err(RecordError::Inconsistent { game: record.game, place: "end".to_owned(), problem });
         }
         let position = record.final_position()?;
-        Ok(Game::new(record, position, settings))
+        let mut game = Game::new(record, position, settings);
+        // Another stage may have longer openings: what was searched is not opened again.
+        if game.record.plies.iter().any(|ply| ply.trains) {
+            game.opening = 0;
+        }
+        Ok(game)
     }
 
     fn new(record: GameRecord, position: Position, settings: &GenerationSettings<'_>) -> Game {

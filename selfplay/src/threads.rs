@@ -44,7 +44,10 @@ enum Message {
 struct Shared<'batches, 'a> {
     settings: &'a GenerationSettings<'a>,
     queue: Mutex<VecDeque<(&'batches mut GameBatch, u64)>>,
+    /// Whether to abandon the rounds under way.
     stop: AtomicBool,
+    /// Whether to begin no more rounds.
+    rest: AtomicBool,
     snapshot: AtomicU64,
 }
 
@@ -69,8 +72,8 @@ pub(super) fn play(
     let queue: VecDeque<_> =
         batches.iter_mut().filter(|batch| !batch.is_done(settings)).map(|batch| (batch, 0)).collect();
     let threads = threads.clamp(1, queue.len().max(1));
-    let shared =
-        Shared { settings, queue: Mutex::new(queue), stop: AtomicBool::new(false), snapshot: AtomicU64::new(0) };
+    let [stop, rest] = [false; 2].map(AtomicBool::new);
+    let shared = Shared { settings, queue: Mutex::new(queue), stop, rest, snapshot: AtomicU64::new(0) };
     std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         for number in 0..threads {
@@ -114,6 +117,9 @@ fn work(shared: &Shared<'_, '_>, evaluator: &mut dyn Evaluator, sender: &Sender<
             send(Message::State { batch: batch.index, snapshot: EVERY_SNAPSHOT, state: batch.state() });
         } else {
             shared.queue().push_back((batch, snapshot));
+        }
+        if shared.rest.load(Ordering::Relaxed) {
+            return;
         }
     }
 }
@@ -169,6 +175,10 @@ impl Collector {
             if Instant::now() >= observe_at {
                 observe_at = Instant::now() + OBSERVE_EVERY;
                 match control.go_on(&self.total()) {
+                    Ok(true) if control.rests(&self.total()) => {
+                        self.stopped = true;
+                        shared.rest.store(true, Ordering::Relaxed);
+                    }
                     Ok(true) => {}
                     Ok(false) => {
                         self.stopped = true;

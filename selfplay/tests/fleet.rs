@@ -422,3 +422,32 @@ fn games_in_flight_keep_their_ruleset_to_the_end() {
     assert!(count(Preset::Brandubh, false) > 5 && count(Preset::Tablut, true) > 10, "{} games", games.len());
     assert_eq!(count(Preset::Brandubh, true), 0, "new games follow the new stage");
 }
+
+struct Resting;
+
+impl FleetControl for Resting {
+    fn rests(&mut self, _: &FleetProgress) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_fleet_that_rests_ends_the_rounds_under_way() {
+    let mut fleet = fleet(&config()).with_threads(2);
+    for _ in 0..3 {
+        let rested = fleet.play(Quota::Plies(u64::MAX), PLAYOUTS, "first", &slow, &mut Resting);
+        assert!(matches!(rested, Err(FleetError::Stopped)));
+        assert!(fleet.end_generation().stats.plies >= 64, "a ply in every game");
+    }
+}
+
+#[test]
+fn a_stage_with_longer_openings_opens_no_game_again() {
+    let mut fleet = fleet(&config());
+    play(&mut fleet, Quota::Plies(500));
+    let mut fleet = entered(&fleet, &SelfPlayConfig { opening_mean_plies: 40.0, ..config() });
+    let begun = fleet.games_begun();
+    for game in play(&mut fleet, Quota::Games(begun)).games {
+        assert!(game.plies.iter().skip_while(|ply| !ply.trains).all(|ply| ply.trains), "game {}", game.game);
+    }
+}

@@ -24,15 +24,15 @@ pub struct MatchArgs {
     /// uci:COMMAND[,nodes=N|,movetime=MS].
     ///
     /// model: plays a checkpoint, a run's newest one or a shipped one. Its keys: `playouts=N` or `time=S` (seconds) for
-    /// a move; `precision=P`, what its network computes in, f32, or int8 (for CPUs with AVX-VNNI or
-    /// AVX-512 VNNI), which is slower than f32 on others; `threads=N`, which search one tree, so that on more than one
+    /// a move; `precision=P`, what its network computes in: f32, int8 (for CPUs with AVX-VNNI or AVX-512 VNNI), which is
+    /// slower than f32 on others, or auto, the default with a time; `threads=N`, which search one tree, so that on more than one
     /// no game can be repeated exactly; and `search.KEY=VALUE` for a setting of its search, such as `search.c_puct=1.5`
     /// (docs/PLAYING.md lists them).
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and
     /// backslashes work as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or
-    /// `,movetime=MS` for what `go` says (1000 ms by default), and `,timeout=S` for the seconds that an
-    /// answer may take beyond that (30). A program that does not answer in time, ends, or plays an illegal move loses
+    /// `,movetime=MS` for what `go` says (1000 ms by default), `,timeout=S` for the seconds that an answer may take
+    /// beyond that (30), and `,option.NAME=VALUE` for an option that it is told before its first game. A program that does not answer in time, ends, or plays an illegal move loses
     /// the game.
     pub a: PlayerSpec,
     /// Player B.
@@ -88,7 +88,7 @@ pub struct TuneArgs {
     /// File with what has been found so far. The same command goes on from it.
     #[arg(long, value_name = "FILE", default_value = "tune.json")]
     pub state: PathBuf,
-    /// Games of the tuning, and the most games of the test after it.
+    /// Games of the tuning, and the most games of the test after it, each rounded up to four games a thread.
     #[arg(long, default_value_t = 8000, value_parser = even)]
     pub games: u32,
     /// The sequential test of the tuned player less the original one.
@@ -145,7 +145,10 @@ pub struct LadderArgs {
     #[command(flatten)]
     pub device: DeviceArgs,
     /// Play nothing: show the ratings of the matches played.
-    #[arg(long)]
+    #[arg(
+        long,
+        conflicts_with_all = ["checkpoints", "previous", "opponents", "rules", "games", "playouts", "seed", "threads"]
+    )]
     pub show: bool,
     /// Print the ratings as one line of JSON.
     #[arg(long)]
@@ -161,7 +164,7 @@ pub struct JudgeArgs {
     #[arg(required = true, value_name = "FILE")]
     pub sources: Vec<PathBuf>,
     /// Also search every position with this many playouts.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub playouts: Option<u32>,
     /// Show the network the games under this ruleset instead of the recorded one.
     #[arg(long, value_parser = named_rules)]

@@ -17,6 +17,7 @@ use hnefi_arena::players::ModelCache;
 use hnefi_engine::Rules;
 use hnefi_inference::{DeviceChoice, DeviceList, Devices};
 use hnefi_run::config::{ConfigError, TrainConfig};
+use hnefi_run::store::Location;
 use hnefi_search::SearchConfig;
 
 use crate::hardware::Hardware;
@@ -205,6 +206,14 @@ fn even(text: &str) -> Result<u32, String> {
 fn record_file(path: PathBuf) -> Result<PathBuf, &'static str> {
     let is_one = path.extension().is_some_and(|ending| ending == "hgames");
     if is_one { Ok(path) } else { Err("expected a name ending in .hgames") }
+}
+
+/// A folder of this machine: the URL of a bucket would become a folder of that name.
+fn directory(path: PathBuf) -> Result<PathBuf, &'static str> {
+    match Location::from(path.as_path()) {
+        Location::Directory(_) => Ok(path),
+        Location::Bucket(_) => Err("that is a bucket; expected a directory"),
+    }
 }
 
 /// The position a `--fen` names, or the start.

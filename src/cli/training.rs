@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 #[cfg(feature = "train")]
 use clap::builder::ArgPredicate;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use hnefi_engine::NamedRules;
 use hnefi_inference::DeviceList;
 #[cfg(feature = "train")]
@@ -14,7 +15,7 @@ use hnefi_run::config::{ANY_NAME, BATCH_GAMES};
 use hnefi_run::named_rules;
 use hnefi_run::store::{Location, RetryPolicy, StoreWatch};
 
-use super::{change, seed, whole};
+use super::{change, directory, seed, whole};
 
 #[cfg(feature = "train")]
 #[derive(Debug, Args)]
@@ -90,7 +91,7 @@ impl PlaceArgs {
     /// The location, if one was given.
     #[cfg(feature = "train")]
     pub fn location(&self) -> Option<Location> {
-        self.store.clone().or_else(|| self.run.clone().map(Location::Directory))
+        self.store.clone().or_else(|| self.run.as_deref().map(Location::from))
     }
 }
 
@@ -181,7 +182,7 @@ pub struct WorkerArgs {
     /// Wait when the run is finished: it may go on.
     #[arg(long)]
     pub stay: bool,
-    /// Seed of all randomness of its games, unique among the workers of a run [default: random].
+    /// Seed of all randomness of its games, unique among the workers of a run and their restarts [default: random].
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
 }
@@ -199,7 +200,7 @@ pub struct FetchArgs {
     #[arg(value_name = "URL")]
     pub from: Location,
     /// Run directory to copy into; existing objects stay.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(directory))]
     pub run: PathBuf,
     /// Also copy training states and games in flight, to resume training here.
     #[arg(long)]
@@ -237,7 +238,7 @@ pub struct SelfplayArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub playouts: Option<u32>,
     /// Run directory to write to.
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", value_parser = PathBufValueParser::new().try_map(directory))]
     pub out: PathBuf,
     /// Worker threads [default: one per core, on a GPU one per 32 games]; the records do not depend on it.
     #[arg(long, value_parser = whole::<usize>(1..=1024))]

@@ -8,6 +8,7 @@ use hnefi_engine::Rules;
 use hnefi_inference::EvaluatorFactory;
 use hnefi_search::{Limit, SearchConfig};
 
+use super::settled;
 use crate::cli::{AnalyseArgs, AnalysisArgs};
 use crate::hardware::{Hardware, cores};
 use crate::progress;
@@ -40,6 +41,7 @@ impl AnalysisArgs {
         let checkpoint = models.checkpoint(model)?;
         let foreign = rules.iter().find_map(|&rules| checkpoint.card.foreign_to(rules));
         foreign.iter().for_each(|text| progress::warn(text));
-        Ok(self.device.devices(hardware).evaluators(&checkpoint.weights, self.precision)?)
+        let devices = settled(&self.device.devices(hardware), &checkpoint.weights, self.precision)?;
+        Ok(devices.evaluators(&checkpoint.weights, self.precision)?)
     }
 }

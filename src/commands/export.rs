@@ -102,11 +102,17 @@ fn default_folder(args: &ExportArgs) -> PathBuf {
 fn to_standard_output(games: impl Iterator<Item = SourceGame>, params: &ExportParams) -> anyhow::Result<ExportSummary> {
     let stdout = std::io::stdout();
     let mut out = BufWriter::new(stdout.lock());
-    let games = games.filter(|game| params.filter.accepts(game));
-    let summary = match params.format {
+    let mut filtered = 0;
+    let games = games.filter(|game| {
+        let accepted = params.filter.accepts(game);
+        filtered += u64::from(!accepted);
+        accepted
+    });
+    let mut summary = match params.format {
         Format::Pgn => hnefi_data::write_pgn(games, &mut out)?,
         _ => hnefi_data::write_jsonl(games, &mut out)?,
     };
+    summary.filtered = filtered;
     out.flush().context("writing to standard output")?;
     Ok(summary)
 }

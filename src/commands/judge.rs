@@ -9,6 +9,7 @@ use hnefi_search::SearchConfig;
 use serde::Serialize;
 
 use super::records::read_all;
+use super::settled;
 use super::work::Work;
 use crate::cli::JudgeArgs;
 use crate::hardware::{Hardware, cores};
@@ -28,7 +29,8 @@ struct Report<'a> {
 pub fn run(args: JudgeArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
     let checkpoint = models.checkpoint(&args.model)?;
-    let make = args.device.devices(hardware).evaluators(&checkpoint.weights, Precision::F32.into())?;
+    let devices = settled(&args.device.devices(hardware), &checkpoint.weights, Precision::F32.into())?;
+    let make = devices.evaluators(&checkpoint.weights, Precision::F32.into())?;
     let games = read_all(&args.sources)?;
     // Check the records, which are not trusted, before any work.
     games.iter().try_for_each(GameRecord::check)?;

@@ -7,6 +7,7 @@ use hnefi_arena::ladder::{self, LadderParams, Standings};
 use hnefi_arena::players::ModelCache;
 use hnefi_engine::NamedRules;
 use hnefi_inference::{Card, Checkpoint, printable};
+use hnefi_run::Run;
 use hnefi_run::store::{Access, Store, checkpoint_key};
 
 use super::work::Work;
@@ -58,7 +59,11 @@ fn play(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> a
 /// Plays the run's own ladder whenever a checkpoint for it appears.
 fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
+    let run = Run::open(&args.run, args.store.retry(work.clone()))?;
+    // What has been climbed has nothing missing until there is another checkpoint or parameter.
+    let mut climbed = None;
     while !work.is_stopped() {
+        let finished = run.is_finished()?;
         if let Some(mut config) = hnefi_train::configuration(store)? {
             let every = config.ladder.every;
             anyhow::ensure!(
@@ -70,8 +75,13 @@ fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) ->
                 config.run.threads = threads.into();
             }
             let mut rungs = store.checkpoints()?;
-            rungs.retain(|rung| rung.is_multiple_of(every));
-            climb_all(store, &rungs, &hnefi_train::trainer::ladder_params(&config)?, &mut models, work)?;
+            // As in training: the multiples, and in the end the last one.
+            let last = rungs.last().copied().filter(|_| finished);
+            rungs.retain(|&rung| rung.is_multiple_of(every) || Some(rung) == last);
+            let wanted = (rungs, hnefi_train::trainer::ladder_params(&config)?);
+            if climbed.as_ref() != Some(&wanted) && climb_all(store, &wanted.0, &wanted.1, &mut models, work)? {
+                climbed = Some(wanted);
+            }
         }
         work.wait(LOOK);
     }

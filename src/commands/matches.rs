@@ -7,6 +7,7 @@ use hnefi_arena::{EloInterval, Forfeit, MatchParams, MatchResult, SprtReport, Ta
 use hnefi_engine::{NamedRules, Preset};
 use hnefi_inference::printable;
 use hnefi_run::{GameRecord, encode_games};
+use indicatif::ProgressBar;
 
 use super::only_ruleset;
 use super::work::Work;
@@ -66,10 +67,24 @@ pub(super) fn conditions(
         let problem = format!("expected fewer than the {} plies of the longest game, --ply-cap", params.ply_cap);
         return Err(WrongValue::new("--opening-plies", params.opening_plies, problem).into());
     }
-    for text in players.iter().filter_map(|player| player.warning()) {
-        progress::warn(&text);
+    for player in players {
+        describe(player, Some(rules), models)?;
     }
     Ok(params)
+}
+
+/// Tells what this machine makes of a player, and warns of rules that its network has never seen.
+pub(super) fn describe(player: &PlayerSpec, rules: Option<NamedRules>, models: &mut ModelCache) -> anyhow::Result<()> {
+    player.warning().iter().for_each(|text| progress::warn(text));
+    if let Some(text) = player.taken(models)? {
+        progress::note(&ProgressBar::hidden(), &text);
+    }
+    if let (PlayerSpec::Model(spec), Some(rules)) = (player, rules)
+        && let Some(text) = models.checkpoint(&spec.path)?.card.foreign_to(rules)
+    {
+        progress::warn(&format!("player {player}: {text}"));
+    }
+    Ok(())
 }
 
 /// The ruleset of the first player whose network was trained for one alone.

@@ -41,6 +41,10 @@ use std::path::Path;
 
 use hnefi_arena::players::ModelCache;
 use hnefi_engine::NamedRules;
+use hnefi_inference::{Devices, EvalError, PrecisionChoice, Weights};
+use indicatif::ProgressBar;
+
+use crate::progress;
 
 /// What to say where lines of text take the place of what is drawn in the terminal.
 #[cfg(not(feature = "terminal"))]
@@ -81,6 +85,13 @@ fn set_once(changes: &[String], options: &[(&str, bool, &str)]) -> anyhow::Resul
 fn only_ruleset(models: &mut ModelCache, path: &Path) -> anyhow::Result<Option<NamedRules>> {
     let card = &models.checkpoint(path)?.card;
     Ok(card.rulesets.first().filter(|_| card.rulesets.len() == 1).and_then(|name| name.parse().ok()))
+}
+
+/// The devices that evaluate; tells what this machine makes of what was left to it.
+fn settled(devices: &Devices, weights: &Weights, precision: PrecisionChoice) -> Result<Devices, EvalError> {
+    let (devices, told) = devices.settled(weights, precision)?;
+    told.iter().for_each(|told| progress::note(&ProgressBar::hidden(), told));
+    Ok(devices)
 }
 
 /// A seed from the clock, for games that need not be repeatable.

@@ -15,6 +15,7 @@ use hnefi_run::GameRecord;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::matches::describe;
 use super::records::read_all;
 use super::work::Work;
 use crate::cli::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
@@ -81,12 +82,12 @@ fn solve(args: &SolveArgs, hardware: &Hardware) -> anyhow::Result<()> {
     if puzzles.is_empty() {
         bail!("no puzzle is of the requested rulesets");
     }
-    for text in args.players.iter().filter_map(PlayerSpec::warning) {
-        progress::warn(&text);
+    let mut models = args.device.models(hardware);
+    for player in &args.players {
+        describe(player, None, &mut models)?;
     }
     let stop = interrupt::stop_flag()?;
     let threads = args.threads.map_or_else(cores, usize::from);
-    let mut models = args.device.models(hardware);
     let mut reports = Vec::new();
     for player in &args.players {
         let work = Work { bar: progress::count(puzzles.len(), "puzzles"), stop: Arc::clone(&stop) };

@@ -48,10 +48,12 @@ fn games(args: &ReviewArgs) -> anyhow::Result<Vec<GameRecord>> {
             continue;
         }
         let imported = hnefi_data::import(path, args.rules)?;
-        imported
-            .left_out
-            .iter()
-            .for_each(|game| progress::warn(&format!("left out: {}", printable(&game.to_string()))));
+        for game in &imported.left_out {
+            progress::warn(&format!("left out: {}", printable(&game.to_string())));
+        }
+        for differing in &imported.differing {
+            progress::warn(&printable(&differing.to_string()));
+        }
         games.extend(imported.games);
     }
     games.retain(|game| !game.plies.is_empty());

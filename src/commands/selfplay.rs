@@ -9,12 +9,14 @@ use hnefi_engine::Side;
 use hnefi_inference::{Devices, Weights};
 use hnefi_run::config::{ConfigError, RulesetShare, TrainConfig};
 use hnefi_run::store::{Store, StoreError};
-use hnefi_selfplay::{FleetControl, FleetProgress, GenerationStats, RecordingParams, record_games, search_config};
+use hnefi_selfplay::{
+    FleetControl, FleetError, FleetProgress, GenerationStats, RecordingParams, record_games, search_config,
+};
 use indicatif::ProgressBar;
 
 use super::records::{Games, record_files};
 use super::work::Work;
-use super::{only_ruleset, set_once};
+use super::{only_ruleset, set_once, settled};
 use crate::cli::SelfplayArgs;
 use crate::hardware::Hardware;
 use crate::{output, progress};
@@ -76,7 +78,7 @@ pub fn run(args: SelfplayArgs, hardware: &Hardware) -> anyhow::Result<()> {
         config.selfplay.rulesets = vec![RulesetShare { rules, share: 1.0 }];
     }
     // Check all settings before the directory is made.
-    let devices = devices.chosen(&weights, config.run.precision)?;
+    let devices = settled(&devices, &weights, config.run.precision)?;
     let evaluators = devices.evaluators(&weights, config.run.precision)?;
     let store = Store::open_or_create(&args.out)?;
     let params = RecordingParams {
@@ -98,7 +100,13 @@ pub fn run(args: SelfplayArgs, hardware: &Hardware) -> anyhow::Result<()> {
         progress::warn(&text);
     }
     let search = search_config(&config.search);
-    let summary = record_games(&store, &config.selfplay, &search, &params, &*evaluators, &mut work)?;
+    let played = record_games(&store, &config.selfplay, &search, &params, &*evaluators, &mut work);
+    if let Err(FleetError::Stopped) = played {
+        work.bar.finish_and_clear();
+        work.note("stopped; the same command goes on");
+        return Ok(());
+    }
+    let summary = played?;
     work.bar.finish_and_clear();
     output::line(format_args!("{} games in {}", summary.games, args.out.display()))?;
     for (file, stats) in &summary.files {

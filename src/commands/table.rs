@@ -60,7 +60,8 @@ pub fn play(
     for opponent in &section.opponents {
         let spec: PlayerSpec = opponent.parse()?;
         let bar = progress::count(2 * section.games as usize, "games");
-        let params = MatchParams::new(rules, 2 * section.games, config.run.seed);
+        let threads = hnefi_train::trainer::ladder_params(config)?.threads;
+        let params = MatchParams { threads, ..MatchParams::new(rules, 2 * section.games, config.run.seed) };
         let mut watcher = Watcher { bar, stop, until: limit.map(|limit| begun + limit) };
         if watcher.should_stop() {
             table.skipped.push(opponent.clone());

@@ -141,3 +141,13 @@ fn settings_of_the_search_are_shown_with_their_defaults() {
     }
     assert_eq!(serde_json::Value::Object(shown), defaults);
 }
+
+#[test]
+fn own_rulesets_of_a_ladder_have_a_balance_each() {
+    let workspace = Workspace::new();
+    workspace.run_directory("run");
+    let own = |king: &str| format!("'dim:7 esc:e ks:{king} surf:n start:/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/'");
+    let rules = format!("--rules {} --rules {}", own("w"), own("s"));
+    let ended = workspace.succeeds(&format!("ladder run {rules} --opponent random --games 2 --playouts 2 --json"));
+    assert_eq!(ended.json()[0]["balances"].as_array().expect("a list").len(), 2);
+}

@@ -40,6 +40,7 @@ fn whatever_is_interrupted_says_so_by_its_exit_status() {
             let Ended { out, error, code } = child.wait_with_output().expect("ended").into();
             assert_eq!(code, Some(130), "{line}, {signal}: {out}{error}");
             assert!(error.contains("stopping at the next safe point"), "{line}: {error}");
+            assert!(!line.starts_with("selfplay") || !error.contains("error: "), "{line}: {error}");
         }
     }
     assert!(!workspace.at("no").exists(), "who waits for a run makes none");
@@ -253,4 +254,30 @@ fn who_waits_for_a_run_says_so() {
     assert_eq!(line, "no/such: no run has begun there yet; waiting\n");
     child.kill().expect("killed");
     child.wait().expect("ended");
+}
+
+#[test]
+fn nohup_is_obeyed() {
+    let hnefi = env!("CARGO_BIN_EXE_hnefi");
+    let line = format!("trap '' HUP; exec {hnefi} match random random --games 100000000 --threads 1 -q");
+    let mut child = std::process::Command::new("sh").args(["-c", &line]).stdout(Stdio::null()).spawn().expect("starts");
+    await_handler(&child);
+    send(&child, Signal::SIGHUP);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(child.try_wait().expect("a child").is_none(), "it ended by the hangup");
+    send(&child, Signal::SIGTERM);
+    assert_eq!(child.wait().expect("ended").code(), Some(130));
+}
+
+#[test]
+fn a_long_move_is_left_at_once() {
+    let workspace = Workspace::new();
+    for line in ["match model:brandubh,time=3000 random --threads 1", "match model:brandubh,threads=2,time=3000 random"]
+    {
+        let child = workspace.command(line).spawn().expect("starts");
+        await_handler(&child);
+        send(&child, Signal::SIGINT);
+        let error = Ended::from(child.wait_with_output().expect("ended")).error;
+        assert!(error.contains("auto takes "), "{line}: {error}");
+    }
 }

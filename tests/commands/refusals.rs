@@ -59,7 +59,9 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
     let multiple = "expected a multiple of 32 from 32 to 65536";
     for (line, words) in [
         ("judge brandubh games.hgames --rules copenhagen", &["11x11", "7x7", "copenhagen"][..]),
-        ("judge brandubh games.hgames --playouts -4", &["-4 is not in 1..=1000000"]),
+        ("judge brandubh games.hgames --playouts 200000", &["200000 is not in 1..=100000"]),
+        ("fetch run --run s3://box/x", &["--run", "that is a bucket; expected a directory"]),
+        ("selfplay --games 1 --playouts 2 --out s3://box/x", &["--out", "that is a bucket; expected a directory"]),
         ("worker run --games-in-flight 31", &["--games-in-flight", multiple]),
         ("worker run --games-in-flight 0", &["--games-in-flight", multiple]),
         ("worker run --games-in-flight -32", &["--games-in-flight", multiple]),
@@ -568,4 +570,12 @@ mod buckets {
         assert!(told.contains("trying again"), "{told}");
         assert!(!told.contains("was refused") && !told.contains("AWS_ALLOW_HTTP"), "{told}");
     }
+}
+
+#[test]
+fn a_file_does_not_hide_the_ruleset_of_its_name() {
+    let workspace = workspace();
+    workspace.write("brandubh", "");
+    workspace.succeeds("perft --rules brandubh --depth 1");
+    workspace.succeeds("train --config brandubh --print-config");
 }

@@ -79,3 +79,14 @@ fn a_run_of_another_config_is_refused_and_kept() {
     assert!(message.contains("network.channels") && message.contains("16") && message.contains("32"), "{message}");
     assert_eq!(before, products(&workspace, "run"));
 }
+
+#[test]
+fn a_run_fetched_without_its_states_says_how_to_get_them() {
+    let workspace = Workspace::new();
+    workspace.succeeds("train --no-table --config tiny.toml --run run");
+    workspace.succeeds("fetch run --run copy");
+    let longer = "train --no-table --config tiny.toml --run copy --set budget.generations=4";
+    assert!(workspace.refused(longer).contains("`hnefi fetch` copies them with --all"));
+    workspace.succeeds("fetch run --run copy --all");
+    workspace.succeeds(longer);
+}

@@ -95,3 +95,22 @@ fn the_ladder_is_played_by_another_process() {
     assert!(players.contains("first, generation 2, newest"), "{players}");
     kill(server);
 }
+
+#[test]
+fn who_follows_a_run_rates_its_last_generation_and_warns_once() {
+    let scene = Scene::new(Place::Directory, 3);
+    succeed(finish(scene.trainer(&["--no-ladder", "--set", "ladder.every=2", "--set", "ladder.games=2"])));
+    let damaged = scene.run().join("checkpoints/000002/model.safetensors");
+    let mut bytes = std::fs::read(&damaged).expect("weights");
+    bytes.push(0);
+    std::fs::write(&damaged, bytes).expect("written");
+    let mut follower = scene.process(&["ladder", &scene.location(), "--follow", "--threads", "1"]);
+    let mut errors = follower.stderr.take().expect("piped");
+    wait_for(&scene.run(), "ladder/000003-000000-brandubh-p4-g2-s7.json");
+    // Two more looks.
+    std::thread::sleep(std::time::Duration::from_secs(11));
+    kill(follower);
+    let mut told = String::new();
+    errors.read_to_string(&mut told).expect("text");
+    assert!(told.matches("skipped on the ladder").count() <= 2, "{told}");
+}

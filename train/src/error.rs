@@ -78,7 +78,7 @@ pub enum TrainError {
     /// A run has generations but no state to go on from.
     #[error(
         "{place}: no readable training state for any generation ({problems}); expected at least one under state/: put \
-         a copy back, or begin a new run with its newest checkpoint (--from)"
+         a copy back (`hnefi fetch` copies them with --all), or begin a new run with its newest checkpoint (--from)"
     )]
     NoState {
         /// The run directory or store.

@@ -136,3 +136,13 @@ fn a_task_that_is_stopped_is_given_again() {
     let finished = run(dir.path(), Some(SAME), 2, &Silent).unwrap();
     assert_eq!((finished.generations, state(dir.path(), 2)), (2, "tt".into()));
 }
+
+#[test]
+fn a_run_goes_on_from_one_of_a_command_without_it() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), Some(SAME), 1, &Silent).unwrap();
+    let origin = dir.path().join("run");
+    let params = TrainerParams { origin: Some(&origin), ..TrainerParams::new(&dir.path().join("next")) };
+    let config = tiny_config(&["budget.generations=1"]);
+    assert_eq!(train_at(&config, &params, &Silent).unwrap().generations, 1);
+}

@@ -268,3 +268,15 @@ fn a_game_from_elsewhere_trains_like_the_end_of_a_whole_one() {
     }
     assert!(compared > 60, "{compared}");
 }
+
+#[test]
+fn a_proven_result_fades_like_the_result() {
+    let mut game = random_game(Preset::Brandubh, 5);
+    game.outcome = Some(Outcome::Win { side: Side::Attackers, reason: Reason::KingCaptured });
+    let value = |game: &GameRecord, lambda| {
+        row(game, 0, Symmetry::IDENTITY, ValueTarget { lambda, fade: 0.02 }).expect("a training ply").value
+    };
+    (game.plies[0].playouts, game.plies[0].searched) = (16, Wdl::WIN);
+    let (own, result) = (value(&game, 0.0), value(&game, 1.0));
+    assert!(own.iter().zip(result).all(|(own, result)| (own - result).abs() < 1e-6), "{own:?} {result:?}");
+}

@@ -179,7 +179,6 @@ impl Board {
 
     fn set_adviser(&self, state: &mut RoomState, id: PlayerId) {
         state.adviser_fit = players::fit(&self.players.networks(), &id, state.game.rules());
-        state.adviser_name = players::name(&*self.players, &id).unwrap_or_default();
         state.adviser = Some(id);
     }
 
@@ -241,7 +240,9 @@ impl Board {
         } else {
             state.source = Some(Source::Game { origin, ending: EndingView::of_record(record) });
             let names = self.players.identities();
-            let name = |name: &String| Some(player_name(name.clone(), &names)).filter(|name| name != "?");
+            let name = |name: &String| {
+                Some(player_name(name.clone(), &names)).filter(|name| !["?", "person"].contains(&name.as_str()))
+            };
             state.players = record.players.each_ref().map(name);
         }
         state.problem = problem;
@@ -385,7 +386,7 @@ impl Board {
                 return Err(Refusal::conflict(problem!("error.hint", "a hint is for a person who is to move")));
             }
             state.retry();
-            state.hint_wanted = true;
+            state.hint_wanted = Some(state.game.stamp());
             Ok(())
         })
     }

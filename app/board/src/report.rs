@@ -1,6 +1,6 @@
 //! What a search knows so far, as a page shows it: the best moves, where the policy points, how the board may end up.
 
-use hnefi_engine::{Position, Rules, Side};
+use hnefi_engine::{Position, Rules};
 use hnefi_inference::Evaluation;
 use hnefi_record::{Chances, words};
 use hnefi_search::{Proven, ProvenResult, RootMove, SearchReport};
@@ -75,10 +75,8 @@ pub(super) struct Report {
     pub(super) finished: bool,
     /// Whether it ended because others needed its memory.
     pub(super) displaced: bool,
-    side: Side,
     playouts: u32,
     evaluations: u64,
-    nodes: u32,
     depth: u32,
     seconds: f32,
     chances: ChancesView,
@@ -120,10 +118,8 @@ impl Report {
             kind: progress.kind,
             finished: progress.finished,
             displaced: false,
-            side,
             playouts: search.playouts,
             evaluations: search.evaluations,
-            nodes: search.nodes,
             depth: search.max_depth,
             seconds: progress.seconds,
             chances: Chances::of(search.wdl, side).into(),

@@ -86,7 +86,6 @@ pub(super) struct RoomState {
     pub(super) seats: [Seat<RoomPlayer>; 2],
     /// Who analyses and gives hints; `None` where no model knows the rules.
     pub(super) adviser: Option<PlayerId>,
-    pub(super) adviser_name: String,
     /// How well the adviser knows the rules.
     pub(super) adviser_fit: Fit,
     pub(super) analysing: bool,
@@ -97,7 +96,8 @@ pub(super) struct RoomState {
     /// Who played the game that was opened, by [`Side::index`], where the record says it.
     pub(super) players: [Option<String>; 2],
     pub(super) hint: Option<Hint>,
-    pub(super) hint_wanted: bool,
+    /// The stamp of the position that a person wants advice for.
+    pub(super) hint_wanted: Option<u64>,
     pub(super) report: Option<Report>,
     pub(super) problem: Option<Problem>,
     pub(super) ticket: Option<Ticket>,
@@ -135,7 +135,6 @@ impl Room {
             game,
             seats,
             adviser: None,
-            adviser_name: String::new(),
             adviser_fit: Fit::Other,
             analysing: false,
             review: None,
@@ -143,7 +142,7 @@ impl Room {
             source: None,
             players: [None, None],
             hint: None,
-            hint_wanted: false,
+            hint_wanted: None,
             report: None,
             problem: None,
             ticket: None,
@@ -204,7 +203,7 @@ impl RoomState {
             return (open(&job) && !unattended).then_some(job);
         }
         let id = self.adviser.clone()?;
-        if self.hint_wanted {
+        if self.hint_wanted == Some(stamp) {
             return Some(Job::Hint { id }).filter(open);
         }
         if let Some(job) = self.review_job(watched).filter(open) {
@@ -266,7 +265,7 @@ impl RoomState {
             self.done.retain(|(stamp, _)| *stamp == ticket.stamp);
             self.done.push((ticket.stamp, ticket.job));
         }
-        self.hint_wanted = false;
+        self.hint_wanted = None;
         if problem.is_some() {
             self.problem = problem;
         }

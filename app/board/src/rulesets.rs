@@ -84,7 +84,7 @@ impl Board {
             return Err(no_position(fault));
         }
         let record = RulesRecord::of(&rules);
-        if record.rules().map(|said| NamedRules::from(said).covers(&rules)) != Ok(true) {
+        if !NamedRules::from(rules).is_said() {
             return Err(Refusal::bad(request(format!("no rules record says these rules; the nearest is {record}"))));
         }
         let networks = self.players.networks();

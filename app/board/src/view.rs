@@ -72,7 +72,6 @@ pub(super) struct StateView {
     review: Option<ReviewView>,
     clock: Option<ClockView>,
     adviser: Option<PlayerId>,
-    adviser_name: String,
     adviser_fit: Fit,
     hint: Option<HintView>,
     can: CanView,
@@ -262,7 +261,6 @@ impl StateView {
             review: state.review.as_ref().map(Review::view),
             clock: state.clock.as_ref().map(|clock| clock.view(now)),
             adviser: state.adviser.clone(),
-            adviser_name: state.adviser_name.clone(),
             adviser_fit: state.adviser_fit,
             hint: state
                 .hint

@@ -157,3 +157,24 @@ fn what_makes_no_sense_is_refused_in_words() {
     page.post("/api/games/open", &text("e4 e5")).refused(400, "ply 1");
     page.post("/api/games/open", &text("[Rules \"brandubh\"]\n[PlyCap \"99999999\"]\n")).refused(400, "PlyCap");
 }
+
+#[test]
+fn a_hint_is_for_the_position_that_it_was_asked_in() {
+    let page = Page::new();
+    let state = page.two_people("brandubh");
+    assert_eq!(page.does(&state, "hint", &json!({})).ok()["looking"], true);
+    let state = page.play(&state, "d6c6");
+    assert_eq!(state["looking"], false, "the other side has asked for nothing");
+    while page.work() {}
+    assert_eq!(page.now(&state)["hint"], Value::Null);
+}
+
+#[test]
+fn people_without_names_have_none_when_their_game_is_opened_again() {
+    let page = Page::new();
+    let state = page.play(&page.two_people("brandubh"), "d6c6");
+    let answer = page.get(&of(&state, "export?format=pgn"));
+    let text = answer.text();
+    let state = page.post("/api/games/open", &json!({ "text": { "text": text, "rules": "brandubh" } })).ok();
+    assert_eq!([&state["seats"][0]["name"], &state["seats"][1]["name"]], [&Value::Null; 2], "{text}");
+}

@@ -165,3 +165,10 @@ fn every_language_has_every_text_with_the_same_places() {
         assert!(strange.is_empty(), "{language}: texts that English lacks: {strange:?}");
     }
 }
+
+#[test]
+fn icelandic_counts_tries_by_their_number() {
+    // Its form for one is that of 21, too.
+    let all = languages();
+    assert!(all["is"]["daily.tries"]["one"].as_str().expect("a text").contains("{n}"));
+}

@@ -9,7 +9,13 @@ const own = `hnefi ${scope} `;
 addEventListener("install", (event) => {
   const keep = async () => {
     const cache = await caches.open(own + VERSION);
-    await cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
+    const one = async (file) => {
+      const answer = await fetch(new Request(file, { cache: "reload" }));
+      if (!answer.ok) throw new TypeError(`${file}: ${answer.status}`);
+      // Some hosts leave out ".html", and no browser takes an answer that was redirected for a page.
+      await cache.put(file, answer.redirected ? new Response(answer.body, answer) : answer);
+    };
+    await Promise.all(FILES.map(one));
   };
   event.waitUntil(keep());
 });
@@ -34,7 +40,8 @@ addEventListener("fetch", (event) => {
   if (request.method !== "GET" || !request.url.startsWith(scope)) return;
   const answer = async () => {
     const cache = await caches.open(own + VERSION);
-    return (await cache.match(request, { ignoreSearch: true })) ?? fetch(request);
+    const address = request.url.replace(/\/index\.html(?=[?#]|$)/, "/");
+    return (await cache.match(address, { ignoreSearch: true })) ?? fetch(request);
   };
   event.respondWith(answer());
 });

@@ -183,7 +183,7 @@ impl WebServer {
             readers: Arc::new(Semaphore::new(READERS)),
             patience: config.patience,
         };
-        let bounds = Bounds { most: config.connections, head_timeout: config.patience };
+        let bounds = Bounds { most: config.connections, patience: config.patience };
         Ok(WebServer { listener, address, server: Arc::new(server), bounds })
     }
 

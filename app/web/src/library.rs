@@ -44,6 +44,14 @@ pub(crate) struct Entry {
     name: String,
 }
 
+/// Some entries of a folder.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct EntryList {
+    entries: Vec<Entry>,
+    /// Where the next part of the list begins, if there is more.
+    next: Option<usize>,
+}
+
 /// A game in a list.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Summary {
@@ -107,11 +115,11 @@ impl Library {
         below(root.ok_or_else(|| Refusal::missing(unreadable(format!("there is no folder {folder} here"))))?, path)
     }
 
-    /// The folders and game files in a folder.
+    /// The folders and game files in a folder, from the place `first` on.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(crate) fn entries(&self, folder: usize, path: &str) -> Result<Vec<Entry>, Refusal> {
+    pub(crate) fn entries(&self, folder: usize, path: &str, first: usize) -> Result<EntryList, Refusal> {
         let path = self.path(folder, path)?;
         let read = std::fs::read_dir(&path)
             .map_err(|error| Refusal::missing(unreadable(format!("{}: {error}", last_part(&path)))))?;
@@ -125,8 +133,8 @@ impl Library {
             })
             .collect();
         entries.sort();
-        entries.truncate(LISTED);
-        Ok(entries)
+        let next = Some(first.saturating_add(LISTED)).filter(|&next| next < entries.len());
+        Ok(EntryList { entries: entries.into_iter().skip(first).take(LISTED).collect(), next })
     }
 
     /// The games of a generation of a run.
@@ -396,8 +404,12 @@ mod tests {
         std::fs::write(root.path().join("games.csv"), csv).expect("a file");
         std::fs::write(root.path().join("notes.txt"), "no games").expect("a file");
         let library = Library::new(&[root.path().to_owned()], Vec::new()).expect("the folder is there");
-        let entries = library.entries(0, "").expect("readable");
-        assert_eq!(entries, [Entry { is_file: true, name: "games.csv".to_owned() }]);
+        let list_of = |first| library.entries(0, "", first).expect("readable");
+        assert_eq!(list_of(0).entries, [Entry { is_file: true, name: "games.csv".to_owned() }]);
+        let many: Vec<PathBuf> = (0..LISTED).map(|number| root.path().join(format!("{number:04}.pgn"))).collect();
+        many.iter().for_each(|path| std::fs::write(path, "").expect("a file"));
+        assert_eq!((list_of(0).entries.len(), list_of(0).next), (LISTED, Some(LISTED)));
+        assert_eq!((list_of(LISTED).entries.len(), list_of(LISTED).next), (1, None));
         let path = library.path(0, "games.csv").expect("below");
         let read = |path: &Path| games(path).expect("readable");
         let listed = list(read(&path), 0, &HashMap::new());

@@ -121,7 +121,7 @@ type QueryOf<T> = Result<Query<T>, axum::extract::rejection::QueryRejection>;
 
 async fn files(State(server): Shared, asked: QueryOf<PathQuery>) -> Answer {
     let asked = query(asked)?;
-    aside(move || Ok(answer(&server.library.entries(asked.folder, &asked.path)?))).await
+    aside(move || Ok(answer(&server.library.entries(asked.folder, &asked.path, asked.first)?))).await
 }
 
 async fn file_games(State(server): Shared, asked: QueryOf<PathQuery>) -> Answer {

@@ -49,6 +49,20 @@ fn requests_reach_the_board_with_their_bodies_and_methods() {
 }
 
 #[test]
+fn the_page_asks_for_all_that_a_board_answers() {
+    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../page")).expect("a folder");
+    let scripts =
+        folder.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "js"));
+    let page: String = scripts.map(|path| std::fs::read_to_string(path).expect("a text")).collect();
+    for route in hnefi_board::ROUTES {
+        let what = route.path.trim_end_matches("/{id}").rsplit('/').next().expect("a part");
+        let endings = ["\"", "`", "?", "/"].map(|end| format!("/{what}{end}"));
+        let ways = [format!("act(\"{what}\""), format!("consult(\"{what}\"")];
+        assert!(ways.iter().chain(&endings).any(|way| page.contains(way)), "nothing asks for {}", route.path);
+    }
+}
+
+#[test]
 fn recorded_games_open_with_the_network_of_their_board() {
     let folder = tempfile::tempdir().expect("a folder");
     let round = "d2-c2 d3-c3 c2-d2 c3-d3";
@@ -127,7 +141,7 @@ fn only_files_below_the_folders_are_read() {
     std::os::unix::fs::symlink(above.path(), games.join("out")).expect("a link");
     let address = serve(WebConfig { folders: vec![games], ..WebConfig::default() });
     let entries = get(address, "/api/files?folder=0&path=deep").ok();
-    assert_eq!(entries, json!([{ "is_file": true, "name": "mine.csv" }]));
+    assert_eq!(entries, json!({ "entries": [{ "is_file": true, "name": "mine.csv" }], "next": null }));
     let list = get(address, "/api/files/games?folder=0&path=deep%2Fmine.csv").ok();
     assert_eq!((&list["games"][0]["number"], &list["games"][0]["plies"]), (&json!(4), &json!(2)));
     let open = |path: &str, index: usize| {

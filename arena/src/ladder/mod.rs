@@ -150,6 +150,8 @@ pub fn play_missing_matches(
         if result.interrupted {
             return Ok(false);
         }
+        // A match calls all rules of one's own `custom`; the fit must tell them apart.
+        let result = MatchResult { rules: pairing.rules.name(), ..result };
         let played = LadderMatch { a: pairing.a, b: pairing.b, result };
         let text = serde_json::to_string(&played).expect("a match holds only numbers and texts");
         // Another one who plays for the same ladder may have been faster.

@@ -15,6 +15,9 @@ mod rollout;
 mod spec;
 mod uci;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use hnefi_engine::{Game, Move};
 use hnefi_inference::{CheckpointError, EvalError, Wdl};
 use serde::{Deserialize, Serialize};
@@ -37,6 +40,11 @@ pub trait Player: Send {
 
     /// Forgets everything about the game so far.
     fn new_game(&mut self) {}
+
+    /// Has [`Player::choose`] end soon, by [`PlayerError::Stopped`], once the flag is true; players that think long do.
+    fn stop_by(&mut self, flag: &Arc<AtomicBool>) {
+        let _ = flag;
+    }
 
     /// Chooses a legal move for the side to move. Whatever the player leaves to chance it draws from `rng`. Between two
     /// calls of [`Player::new_game`] moves may have been taken back.
@@ -138,6 +146,12 @@ pub enum PlayerError {
         player: String,
         /// What it did.
         error: ProgramError,
+    },
+    /// Told to stop while it was thinking.
+    #[error("player {player}: stopped")]
+    Stopped {
+        /// The player.
+        player: String,
     },
     /// Asked for a move in a finished game.
     #[error("player {player}: asked for a move, but the game is over ({fen})")]

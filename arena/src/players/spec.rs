@@ -64,6 +64,16 @@ impl PlayerSpec {
         })
     }
 
+    /// What to tell somebody of what was left to the machine: device and precision.
+    ///
+    /// # Errors
+    /// As [`PlayerSpec::build`].
+    pub fn taken(&self, models: &mut ModelCache) -> Result<Option<String>, PlayerError> {
+        let PlayerSpec::Model(spec) = self else { return Ok(None) };
+        let (_, told) = models.settled(&spec.path, spec.precision)?;
+        Ok(told.as_ref().map(|told| format!("player {self}: {told}")))
+    }
+
     /// What to tell somebody about a precision that this CPU has no instructions for.
     pub fn warning(&self) -> Option<String> {
         match self {

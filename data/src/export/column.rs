@@ -1,7 +1,6 @@
 //! Columns in memory, filled row by row, which both Parquet files and numpy arrays are written from.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, FloatType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -11,9 +10,6 @@ use super::parts::Entry;
 use super::schema::{Cell, Field, Scalar};
 use crate::DataError;
 use crate::npz::NpzWriter;
-
-/// A file of arrays.
-pub(super) type Arrays = NpzWriter<BufWriter<File>>;
 
 /// A type of values, and how the formats hold them.
 pub(super) trait Value: Clone + 'static {
@@ -25,7 +21,7 @@ pub(super) trait Value: Clone + 'static {
     fn parquet(&self) -> <Self::Parquet as DataType>::T;
 
     /// Adds an array of these values; texts are no arrays and are left out.
-    fn add_array(file: &mut Arrays, name: &str, shape: &[usize], values: &[Self]) -> io::Result<()>;
+    fn add_array(file: &mut NpzWriter, name: &str, shape: &[usize], values: &[Self]) -> io::Result<()>;
 
     /// Bytes of the values in Arrow's layout.
     fn arrow_bytes(values: &[Self]) -> usize {
@@ -43,7 +39,7 @@ macro_rules! values {
                 *self as $as
             }
 
-            fn add_array(file: &mut Arrays, name: &str, shape: &[usize], values: &[Self]) -> io::Result<()> {
+            fn add_array(file: &mut NpzWriter, name: &str, shape: &[usize], values: &[Self]) -> io::Result<()> {
                 file.add(name, shape, values)
             }
         })+
@@ -70,7 +66,7 @@ impl Value for String {
         ByteArray::from(self.as_str())
     }
 
-    fn add_array(_: &mut Arrays, _: &str, _: &[usize], _: &[Self]) -> io::Result<()> {
+    fn add_array(_: &mut NpzWriter, _: &str, _: &[usize], _: &[Self]) -> io::Result<()> {
         Ok(())
     }
 
@@ -114,7 +110,7 @@ pub(super) trait Column {
 
     /// Writes the values of `rows` rows as an array, on a board of `side` times `side` squares; before
     /// [`Field::offsets`] also where each row's begin.
-    fn write_npz(&self, file: &mut Arrays, rows: usize, side: usize) -> io::Result<()>;
+    fn write_npz(&self, file: &mut NpzWriter, rows: usize, side: usize) -> io::Result<()>;
 
     fn clear(&mut self);
 }
@@ -190,7 +186,7 @@ impl<R: Rows, T: Value> Column for TypedColumn<R, T> {
         Ok(())
     }
 
-    fn write_npz(&self, file: &mut Arrays, rows: usize, side: usize) -> io::Result<()> {
+    fn write_npz(&self, file: &mut NpzWriter, rows: usize, side: usize) -> io::Result<()> {
         let shape = match self.field.cell {
             Cell::Optional | Cell::List => vec![self.values.len()],
             cell => [vec![rows], cell.shape(side)].concat(),

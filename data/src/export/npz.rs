@@ -1,13 +1,14 @@
 //! Tables as numpy arrays, one board size per file.
 
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, Write};
 use std::path::Path;
 
 use hnefi_inference::ENCODING_VERSION;
 
-use super::column::{AnyTable, Arrays};
+use super::column::AnyTable;
 use super::schema::{Cell, Field};
+use crate::npz::NpzWriter;
 
 /// The arrays of a file with these columns, for the dataset card: name, type, shape, meaning. P is the number of rows,
 /// N the side of the board.
@@ -29,10 +30,12 @@ pub(super) fn arrays(fields: &[Field]) -> Vec<[String; 4]> {
 
 /// Writes a table as a new file, on boards of `side` squares a side.
 pub(super) fn write(path: &Path, table: &dyn AnyTable, side: usize) -> io::Result<()> {
-    let mut file = Arrays::new(BufWriter::new(File::create_new(path)?));
-    file.add("encoding", &[], &[ENCODING_VERSION])?;
+    let mut arrays = NpzWriter::new(table.bytes());
+    arrays.add("encoding", &[], &[ENCODING_VERSION])?;
     for column in table.columns() {
-        column.write_npz(&mut file, table.rows(), side)?;
+        column.write_npz(&mut arrays, table.rows(), side)?;
     }
-    file.finish()?.into_inner()?.sync_all()
+    let mut file = File::create_new(path)?;
+    file.write_all(&arrays.finish()?)?;
+    file.sync_all()
 }

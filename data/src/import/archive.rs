@@ -238,7 +238,7 @@ fn check_captures(words: &[&str], game: &GameRecord, fields: &[&str], columns: &
     }
     for (side, column) in Side::BOTH.into_iter().zip(columns.captures) {
         let Some(column) = column.filter(|&column| !fields[column].is_empty()) else { continue };
-        let own = words.iter().skip(side.index()).step_by(2);
+        let own = words.iter().skip(usize::from(side != game.rules.first)).step_by(2);
         let named: usize = own.map(|word| word.matches('x').count()).sum();
         let count = whole(fields[column]);
         if count != Some(named as u64) && !(unnamed && count == Some(made[side.index()])) {

@@ -335,7 +335,7 @@ fn lines_that_contradict_themselves_are_left_out() {
             r#""searched": [[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]"#,
             "searched value is 1, 1, 0; expected chances that sum to 1",
         ),
-        (r#""trains": [true, false]"#, "a training ply has no policy target"),
+        (r#""trains": [true, false]"#, "trains without policy; expected both, or neither"),
         (r#""handicap": [99.0, 0.0]"#, "99 doublings"),
         (r#""policy": [1, 2]"#, "no game in JSON"),
     ] {

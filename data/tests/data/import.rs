@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::games;
 use hnefi_data::{DataError, Imported, import, recorded_games, replay_line, write_jsonl};
-use hnefi_engine::{Encirclement, NamedRules, Ply, Position, Preset, Rules, Side};
+use hnefi_engine::{BoardSize, Encirclement, Move, NamedRules, Ply, Position, Preset, Rules, Side};
 use hnefi_record::{Step, walk, words};
 use hnefi_run::{GameRecord, decode_games, encode_games};
 
@@ -60,7 +60,7 @@ fn archive_line(game: &GameRecord) -> String {
 
 #[test]
 fn archives_are_read_back_and_moves_become_policy_targets() {
-    for preset in [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen] {
+    for preset in [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen, Preset::Historical] {
         let games: Vec<_> = (0..30).map(|number| human_game(preset, number)).collect();
         let mut text = format!("{HEADING}\n");
         games.iter().for_each(|game| writeln!(text, "{}", archive_line(game)).expect("a string"));
@@ -389,4 +389,22 @@ fn a_game_is_read_by_the_ruleset_it_was_played_by() {
     assert!(read(&[Preset::Brandubh])[0].is_err());
     let Err(other) = recorded_games(&folder.path().join("games.txt"), &[]) else { panic!("not a file of games") };
     assert!(other.to_string().contains("expected a file of games"), "{other}");
+}
+
+#[test]
+fn lines_of_ones_own_keep_their_policies_and_values() {
+    let fields = r#""moves": ["d6c6", "d5e5"], "policy": [[["d6b6", 1.0]], []],
+        "searched": [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]"#
+        .replace('\n', "");
+    let named = format!(r#"{{"rules": "brandubh", {fields}}}"#);
+    for (text, rules) in [(named, None), (format!("{{{fields}}}"), Some(Preset::Brandubh))] {
+        let imported = read("a.jsonl", &text, rules);
+        assert_eq!(imported.left_out, []);
+        let plies = &imported.games[0].plies;
+        let mv = Move::parse("d6b6", BoardSize::SEVEN).expect("a move");
+        assert_eq!((&plies[0].policy[..], plies[0].trains, plies[1].trains), (&[(mv, 1.0)][..], true, false));
+        assert_eq!(plies[0].searched.win, 0.5);
+    }
+    let seven = read("a.jsonl", r#"{"rules": "brandubh", "moves": 7}"#, None);
+    assert!(seven.left_out[0].to_string().contains("moves are a list of texts, or one text"), "{:?}", seven.left_out);
 }

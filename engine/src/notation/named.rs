@@ -65,6 +65,11 @@ impl NamedRules {
         self.0
     }
 
+    /// Whether [`NamedRules::name`] says all of these rules, the ply cap apart; no record says some mixtures of options.
+    pub fn is_said(&self) -> bool {
+        self.name().parse().is_ok_and(|said: NamedRules| said.covers(&self.0))
+    }
+
     /// Whether these rules have a name; others are named by their record.
     pub fn is_published(&self) -> bool {
         self.preset().is_some() || LIST.iter().any(|(_, rules)| self.covers(rules))

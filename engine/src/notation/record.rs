@@ -126,12 +126,15 @@ impl RulesRecord {
     /// the lists of squares that there are not, the flank of no shieldwall, and whether corners are hostile to a king
     /// whom only four attackers capture.
     pub(super) fn simplify(&mut self) {
-        let no_centre = self.side().is_multiple_of(2) && self.value("cen") == "default";
+        // A board of even side has no middle.
+        if self.side().is_multiple_of(2) && self.value("cen") == "default" {
+            self.put("cen", "");
+        }
         for (place, RecordOption { key, kind, usual }) in OPTIONS.iter().enumerate() {
             let dormant = match kind {
                 Kind::Pieces => {
                     let squares = SQUARES.iter().find(|squares| key.starts_with(**squares)).copied();
-                    squares == Some("cen") && no_centre || squares.is_some_and(|squares| self.value(squares).is_empty())
+                    squares.is_some_and(|squares| self.value(squares).is_empty())
                 }
                 _ => *key == "swf" && self.value("sw") == "n",
             };

@@ -38,8 +38,18 @@ impl RulesRecord {
                 _ => KingArmed::Unarmed,
             },
             speed: values::speeds(self.value("spd")).unwrap_or(Speed::UNLIMITED),
-            marks: Marks::new(size, squares("cen"), squares("cor"), squares("afor"), squares("dfor"))
-                .ok_or_else(|| self.refused("cor", "a square of two kinds"))?,
+            marks: Marks::new(size, squares("cen"), squares("cor"), squares("afor"), squares("dfor")).ok_or_else(
+                || {
+                    let mut seen = Bitboard::EMPTY;
+                    for key in ["cen", "cor", "afor", "dfor"] {
+                        if let Some(twice) = (squares(key) & seen).first() {
+                            return self.refused(key, &format!("{}, which is of another kind, too", twice.name(size)));
+                        }
+                        seen |= squares(key);
+                    }
+                    self.refused("cor", "a square of two kinds")
+                },
+            )?,
             throne: self.special("cen"),
             corners: self.special("cor"),
             attacker_forts: self.special("afor"),

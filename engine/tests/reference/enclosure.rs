@@ -49,10 +49,6 @@ pub fn is_exit_fort(rules: &Rules, grid: &Grid) -> bool {
     let attackers = grid.find("A");
     let attackers_stop =
         |place| grid.special(rules, place).is_none_or(|(_, special)| special.stop.contains(Piece::Attacker));
-    let stop_from_outside = |place| {
-        attackers_stop(place)
-            && grid.special(rules, place).is_none_or(|(_, special)| special.enter.contains(Piece::Attacker))
-    };
     let attackers_walk = |place| {
         attackers_stop(place)
             || grid.special(rules, place).is_none_or(|(_, special)| special.pass.contains(Piece::Attacker))
@@ -63,8 +59,8 @@ pub fn is_exit_fort(rules: &Rules, grid: &Grid) -> bool {
         if around_king.iter().any(|place| reached.contains(place)) {
             return false;
         }
-        let occupied = |place: Place| reached.contains(&place) && stop_from_outside(place);
-        let silent = |place: Place| {
+        let occupied = |place: Place| reached.contains(&place) && (attackers_stop(place) || attackers.contains(&place));
+        let hostile_by_itself = |place: Place| {
             let held = place == king || safe.contains(&place);
             grid.special(rules, place).is_some_and(|(_, special)| {
                 if held { special.hostile_occupied } else { special.hostile_empty }.contains(Piece::Defender)
@@ -72,8 +68,8 @@ pub fn is_exit_fort(rules: &Rules, grid: &Grid) -> bool {
         };
         let falls = |&(x, y): &Place| {
             [((x - 1, y), (x + 1, y)), ((x, y - 1), (x, y + 1))].into_iter().any(|(a, b)| {
-                let (a_ok, b_ok) = (occupied(a) || silent(a), occupied(b) || silent(b));
-                let both_need_men = occupied(a) && occupied(b);
+                let (a_ok, b_ok) = (occupied(a) || hostile_by_itself(a), occupied(b) || hostile_by_itself(b));
+                let both_need_men = occupied(a) && occupied(b) && !hostile_by_itself(a) && !hostile_by_itself(b);
                 grid.on_board(a)
                     && grid.on_board(b)
                     && a_ok

@@ -401,7 +401,7 @@ impl Reference {
                 }
                 let mut row = Vec::new();
                 let mut here = (to.0 + dx, to.1 + dy);
-                while grid.on_board(here) && enemies.contains(grid.at(here)) {
+                while grid.on_board(here) && enemies.contains(grid.at(here)) && !end(here) {
                     let front = (here.0 + inward_x, here.1 + inward_y);
                     if !is_own(grid, own, front, to) {
                         break;

@@ -162,11 +162,11 @@ pub(crate) fn write(requests: &[EvalRequest<'_>], answered: &[Answered], out: &m
         let (of_size, (position, moves)) = (&answered[place], &mut taken[place]);
         let priors = &of_size.priors[*moves..][..request.moves.len()];
         let value = of_size.values[*position];
-        if !priors.iter().chain(&value).all(|number| number.is_finite()) {
-            return Err("the network gave a value that is not a finite number".to_owned());
-        }
         let squares = size.squares();
         let occupancy = request.auxiliary.then(|| of_size.occupancies[*position * squares..][..squares].to_vec());
+        if !priors.iter().chain(&value).chain(occupancy.iter().flatten().flatten()).all(|number| number.is_finite()) {
+            return Err("the network gave a value that is not a finite number".to_owned());
+        }
         let wdl = Wdl::from_logits([value[0], value[1], value[2]]);
         out.push_with_priors(wdl, plies_left(value[3]), occupancy, priors);
         *moves += request.moves.len();

@@ -57,7 +57,9 @@ fn largest_difference(weights: &Weights, positions: &[(Position, MoveList)]) -> 
         pairs.extend(expected.priors(at).iter().copied().zip(found.priors(at).iter().copied()));
         let occupancies = [expected_one, found_one].map(|one| one.occupancy.as_ref().unwrap().as_flattened());
         pairs.extend(occupancies[0].iter().copied().zip(occupancies[1].iter().copied()));
-        largest = pairs.iter().map(|(a, b)| (a - b).abs()).fold(largest, f32::max);
+        // Unlike `f32::max` this takes what is no number for the largest.
+        let apart = pairs.iter().map(|(a, b)| (a - b).abs());
+        largest = apart.chain([largest]).max_by(f32::total_cmp).unwrap_or_default();
     }
     largest
 }

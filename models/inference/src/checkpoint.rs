@@ -247,11 +247,12 @@ impl Checkpoint {
     /// Writes the checkpoint as a new folder: complete or not at all.
     ///
     /// # Errors
-    /// When the folder exists already or the file system refuses; nothing is left behind then.
+    /// When the folder exists already and is not empty, or the file system refuses; nothing is left behind then.
     pub fn save(&self, folder: &Path) -> Result<(), CheckpointError> {
         let parts = self.parts()?;
         let failed = |error: io::Error| CheckpointError::folder(folder, error);
-        if folder.exists() {
+        // An empty folder gives way, as it does to every other output.
+        if fs::symlink_metadata(folder).is_ok() && fs::remove_dir(folder).is_err() {
             return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, "exists already; nothing was written")));
         }
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -114,6 +114,25 @@ impl Devices {
         Ok(self.named(Trial::fastest(&self.try_all(weights, precision)?)))
     }
 
+    /// These devices as [`Devices::chosen`] has them, and what to tell of what was left to the machine.
+    ///
+    /// # Errors
+    /// As [`Devices::try_all`].
+    pub fn settled(
+        &self,
+        weights: &Weights,
+        precision: PrecisionChoice,
+    ) -> Result<(Devices, Option<String>), EvalError> {
+        let chosen = self.chosen(weights, precision)?;
+        let failed = |error: CpuNetworkError| DeviceChoice::Cpu.unavailable(error.to_string());
+        let told = if precision == PrecisionChoice::Auto && chosen.names.0.contains(&DeviceChoice::Cpu) {
+            Some(format!("auto takes {} on {}", precision.on_cpu(weights).map_err(failed)?, chosen.names))
+        } else {
+            self.names.is_auto().then(|| format!("auto takes {}", chosen.names))
+        };
+        Ok((chosen, told))
+    }
+
     /// Makes as many evaluators of this network as there are threads, on the devices in turn. On [`DeviceChoice::Cpu`]
     /// they share the packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers
     /// at a time. A card has one precision, half precision, which serves as automatic and as single precision.

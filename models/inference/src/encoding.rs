@@ -11,8 +11,8 @@
 //! | 0 | attackers |
 //! | 1 | defending men |
 //! | 2 | the king |
-//! | 3 | the throne |
-//! | 4 | the king's goals |
+//! | 3 | the middle square of a board of odd side, be it a throne or not |
+//! | 4 | the king's goals on which he may stop |
 //! | 5 | every square of the board, which tells it from the padding around it |
 //! | 6 | where the king can go in one move |
 //! | 7 | where he can go in two moves and not in one |
@@ -22,8 +22,8 @@
 //! | 11 | the edge flood: reached from the edge without crossing an attacker |
 //! | 12 | where the last move began |
 //! | 13 | where the last move ended |
-//! | 14 | attackers that a defending man could capture at once |
-//! | 15 | defending men that an attacker could capture at once |
+//! | 14 | attackers that a defending man could capture at once between two pieces |
+//! | 15 | defending men that an attacker could capture at once between two pieces |
 //! | 16, 17, 18 | hostile, when empty, to attackers, defending men, the king |
 //! | 19, 20, 21 | hostile to them when occupied, be it by a piece of their own |
 //! | 22, 23, 24 | where attackers, defending men, the king may not stop |
@@ -81,7 +81,8 @@ impl Features {
     pub fn of(position: &Position, handicap: Handicap) -> Features {
         let board = position.board();
         let king = single(board.king());
-        let goals = position.king_goals();
+        // Without those that he may not stop on: he comes to none of them.
+        let goals = position.king_goals().without(position.rules().closed_to_king());
         let king_reach = KingReach::of(position, king, goals);
         let by_attackers = position.capture_threats(Side::Attackers);
         let by_defenders = position.capture_threats(Side::Defenders);

@@ -1,7 +1,7 @@
 //! JSON objects that carry a checksum, as every JSON object of a run does.
 //!
 //! The first member, `crc32c`, is the CRC-32C of the text without that member, in hex:
-//! `{"crc32c":"7d1a27b0","format":1}` is `{"format":1}` with its checksum. A text without it, such as a card written by
+//! `{"crc32c":"0fb4e832","format":1}` is `{"format":1}` with its checksum. A text without it, such as a card written by
 //! hand, is taken as it is.
 
 use std::fmt::Display;

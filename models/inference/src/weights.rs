@@ -29,6 +29,9 @@ pub struct Weights {
     tensors: BTreeMap<String, WeightTensor>,
 }
 
+/// Characters of a message that names what a file holds.
+const LONGEST_PROBLEM: usize = 300;
+
 /// How much smaller the last layer of each head begins than the others, so that an untrained network finds all moves
 /// and results about equally likely instead of insisting on an accident of its weights.
 pub const LAST_LAYER_SCALE: f32 = 0.1;
@@ -37,28 +40,28 @@ impl Weights {
     /// The weights of these tensors, which must be the tensors of this shape.
     ///
     /// # Errors
-    /// When they are others, or a number is not finite.
+    /// When they are others, a number is not finite or a variance is below 0.
     pub fn new(config: &NetworkConfig, tensors: BTreeMap<String, WeightTensor>) -> Result<Weights, CheckpointError> {
         let source = Path::new("weights of a network");
         let found = tensors.iter().map(|(name, tensor)| (name.clone(), describe(Dtype::F32, &tensor.shape))).collect();
         config.check_tensors(&found, source)?;
         let weights = Weights { config: *config, tensors };
-        weights.check_finite(source).map(|()| weights)
+        weights.check_numbers(source).map(|()| weights)
     }
 
-    /// Whether all numbers are finite: training can go astray. `source` names the weights in messages.
-    ///
-    /// # Errors
-    /// With the first tensor that holds another.
-    pub fn check_finite(&self, source: &Path) -> Result<(), CheckpointError> {
-        let astray = |tensor: &WeightTensor| tensor.values.iter().any(|value| !value.is_finite());
-        match self.tensors.iter().find(|(_, tensor)| astray(tensor)) {
-            None => Ok(()),
-            Some((name, _)) => {
-                let problem = format!("{name} has numbers that are not finite");
-                Err(self.config.mismatch(source, problem))
-            }
+    /// Training can go astray, and files come from anywhere.
+    fn check_numbers(&self, source: &Path) -> Result<(), CheckpointError> {
+        for (name, WeightTensor { values, .. }) in &self.tensors {
+            let problem = if values.iter().any(|value| !value.is_finite()) {
+                "numbers that are not finite"
+            } else if name.ends_with(".running_var") && values.iter().any(|&value| value < 0.0) {
+                "a variance below 0"
+            } else {
+                continue;
+            };
+            return Err(self.config.mismatch(source, format!("{name} has {problem}")));
         }
+        Ok(())
     }
 
     /// Fresh random weights. They depend on this config and the seed alone.
@@ -93,14 +96,16 @@ impl Weights {
     /// Reads a safetensors file, which must hold the tensors of this shape. `source` names it in messages.
     ///
     /// # Errors
-    /// When the bytes are no complete safetensors file, or hold other tensors than this network has.
+    /// When the bytes are no complete safetensors file, or hold other tensors than this network has, or numbers that no
+    /// network has.
     pub fn from_safetensors(config: &NetworkConfig, bytes: &[u8], source: &Path) -> Result<Weights, CheckpointError> {
         let tensor = |(name, view): (&str, TensorView<'_>)| {
             let values = view.data().as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
             (name.to_owned(), WeightTensor { shape: view.shape().to_vec(), values })
         };
         let tensors = config.checked(bytes, source)?.iter().map(tensor).collect();
-        Ok(Weights { config: *config, tensors })
+        let weights = Weights { config: *config, tensors };
+        weights.check_numbers(source).map(|()| weights)
     }
 
     /// The bytes of a safetensors file.
@@ -167,6 +172,8 @@ impl NetworkConfig {
 
     fn mismatch(&self, source: &Path, problem: String) -> CheckpointError {
         let expected = format_args!("they do not fit the network of the card ({self:?})");
+        // Names and shapes are the file's.
+        let problem: String = problem.chars().take(LONGEST_PROBLEM).collect();
         CheckpointError::weights(source, format_args!("{expected}: {problem}"))
     }
 }

@@ -191,3 +191,39 @@ fn a_card_that_claims_too_much_is_refused_before_anything_is_allocated() {
         assert!(message.contains("card.json: ") && message.len() < 500, "{message}");
     }
 }
+
+#[test]
+fn numbers_that_no_network_has_are_refused() {
+    let (_home, folder) = saved();
+    let path = folder.join("model.safetensors");
+    for (name, value, problem) in [
+        ("stem.norm.running_var", -1.0_f32, "stem.norm.running_var has a variance below 0"),
+        ("occupancy.bias", f32::NAN, "occupancy.bias has numbers that are not finite"),
+    ] {
+        let mut bytes = fs::read(&path).unwrap();
+        let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        let at = 8 + length + header[name]["data_offsets"][0].as_u64().unwrap() as usize;
+        bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        let error = Weights::from_safetensors(&TINY, &bytes, &path).unwrap_err().to_string();
+        assert!(error.ends_with(problem), "{error}");
+    }
+}
+
+#[test]
+fn what_a_file_names_makes_no_long_message() {
+    let name = "x".repeat(100_000);
+    let header = format!(r#"{{"{name}": {{"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}}}"#);
+    let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 4]].concat();
+    let error = Weights::from_safetensors(&TINY, &bytes, Path::new("a file")).unwrap_err().to_string();
+    assert!(error.len() < 1000 && error.contains("tensors are missing"), "{} bytes: {:.300}", error.len(), error);
+}
+
+#[test]
+fn an_empty_folder_gives_way() {
+    let home = TempDir::new().unwrap();
+    let folder = home.path().join("empty");
+    fs::create_dir(&folder).unwrap();
+    checkpoint(1).save(&folder).unwrap();
+    assert_eq!(Checkpoint::load(&folder).unwrap().card, checkpoint(1).card);
+}

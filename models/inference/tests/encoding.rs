@@ -5,8 +5,8 @@ mod random_play;
 use std::collections::HashMap;
 
 use hnefi_engine::{
-    Bitboard, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Marks, Move, NoLegalMove, Pieces, Position,
-    Preset, Repetition, RepetitionCompares, Rules, Side, Special, Speed, Square, Symmetry,
+    Bitboard, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Marks, Move, NamedRules, NoLegalMove, Pieces,
+    Position, Preset, Repetition, RepetitionCompares, Rules, Side, Special, Speed, Square, Symmetry,
 };
 use hnefi_inference::encoding::{global, plane};
 use hnefi_inference::{Features, Handicap, PLANES};
@@ -287,4 +287,14 @@ fn the_kings_planes_agree_with_the_moves_he_has() {
         }
     }
     assert!(compared > 100);
+}
+
+#[test]
+fn a_goal_that_is_closed_to_the_king_opens_no_line() {
+    let rules: NamedRules = "foteviken-tablut".parse().unwrap();
+    let fen = "aa2aa3/2ak5/5d1d1/1d6a/aa1d1d1aa/a1d5a/2d1d4/2a5a/3aa4 d";
+    let position = Position::from_fen(&rules.rules(), fen).unwrap();
+    let features = encode(&position);
+    assert!(!features.planes[plane::OPEN_LINES].contains(position.board().king().unwrap()));
+    assert_eq!(features.planes[plane::GOALS].len(), 20);
 }

@@ -87,17 +87,18 @@ fn an_answer_does_not_depend_on_the_rest_of_the_batch() {
 
 #[test]
 fn a_network_that_overflows_is_an_error_and_not_a_number() {
-    let mut tensors = Weights::fresh(&SMALL, 0).tensors().clone();
-    for role in [0, 1] {
-        let tensor = tensors.get_mut(&format!("roles.{role}.value_out.bias")).unwrap();
-        tensor.values.fill(f32::MAX);
-        let tensor = tensors.get_mut(&format!("roles.{role}.value_out.weight")).unwrap();
-        tensor.values.fill(f32::MAX);
+    for layers in [&["roles.0.value_out", "roles.1.value_out"][..], &["occupancy"]] {
+        let mut tensors = Weights::fresh(&SMALL, 0).tensors().clone();
+        for layer in layers {
+            for part in ["bias", "weight"] {
+                tensors.get_mut(&format!("{layer}.{part}")).unwrap().values.fill(f32::MAX);
+            }
+        }
+        let weights = Weights::new(&SMALL, tensors).unwrap();
+        let mut evaluator = CpuEvaluator::new(Arc::new(CpuNetwork::new(&weights).unwrap()));
+        let error = evaluator.evaluate(&requests(&mixed(), true), &mut Evaluations::new()).unwrap_err();
+        assert!(error.to_string().contains("not a finite number"), "{error}");
     }
-    let weights = Weights::new(&SMALL, tensors).unwrap();
-    let mut evaluator = CpuEvaluator::new(Arc::new(CpuNetwork::new(&weights).unwrap()));
-    let error = evaluator.evaluate(&requests(&mixed(), true), &mut Evaluations::new()).unwrap_err();
-    assert!(error.to_string().contains("not a finite number"), "{error}");
 }
 
 #[test]

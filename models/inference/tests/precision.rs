@@ -22,9 +22,6 @@ fn shipped() -> Weights {
 }
 
 fn evaluate(weights: &Weights, precision: Precision, positions: &[(Position, MoveList)]) -> Evaluations {
-    if let Some(missing) = precision.missing() {
-        println!("this CPU lacks {missing}: {precision} is tested on other kernels");
-    }
     let mut evaluator = CpuEvaluator::new(Arc::new(CpuNetwork::with_precision(weights, precision).unwrap()));
     let requests: Vec<EvalRequest<'_>> = positions
         .iter()

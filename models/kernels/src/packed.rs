@@ -7,10 +7,9 @@ use super::{Aligned, Bf16Kernels, PANEL};
 #[derive(Debug)]
 pub struct Packed<T = f32> {
     elements: Aligned<T>,
-    /// Rows of each matrix.
-    pub depth: usize,
-    /// Columns of each matrix, a multiple of [`PANEL`].
-    pub columns: usize,
+    pub(super) depth: usize,
+    /// A multiple of [`PANEL`].
+    pub(super) columns: usize,
 }
 
 impl<T: Copy + Default> Packed<T> {
@@ -34,6 +33,16 @@ impl<T: Copy + Default> Packed<T> {
 }
 
 impl<T> Packed<T> {
+    /// Rows of each matrix.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Columns of each matrix, a multiple of [`PANEL`].
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// Whether there are weights for this many matrices. A single matrix serves any number.
     pub fn holds(&self, matrices: usize) -> bool {
         let size = self.depth * self.columns;

@@ -28,9 +28,14 @@ impl Product {
     pub(super) fn fits<T>(&self, left: &[T], right: &Packed<T>, out: &[f32]) -> bool {
         let Some(last) = self.matrices.checked_sub(1) else { return true };
         right.holds(self.matrices)
-            && last * self.left_step + self.rows * right.depth <= left.len()
-            && last * self.out_step + self.rows * right.columns <= out.len()
+            && lies_within(last, self.left_step, self.rows * right.depth, left.len())
+            && lies_within(last, self.out_step, self.rows * right.columns, out.len())
     }
+}
+
+/// Whether `count` elements that begin `last` steps behind the first are among the `len` that there are.
+pub(super) fn lies_within(last: usize, step: usize, count: usize, len: usize) -> bool {
+    last.checked_mul(step).and_then(|begin| begin.checked_add(count)).is_some_and(|end| end <= len)
 }
 
 /// Shape of a product `[rows, left columns]ᵀ x [rows, right columns]`, repeated for several pairs of matrices. Such
@@ -56,8 +61,8 @@ impl Outer {
     pub(super) fn fits<T>(&self, left: &[T], right: &[T], out: &[f32]) -> bool {
         let Some(last) = self.matrices.checked_sub(1) else { return true };
         self.right_columns.is_multiple_of(PANEL)
-            && last * self.left_step + self.rows * self.left_columns <= left.len()
-            && last * self.right_step + self.rows * self.right_columns <= right.len()
+            && lies_within(last, self.left_step, self.rows * self.left_columns, left.len())
+            && lies_within(last, self.right_step, self.rows * self.right_columns, right.len())
             && out.len() == self.matrices * self.left_columns * self.right_columns
     }
 }

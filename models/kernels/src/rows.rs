@@ -70,7 +70,7 @@ impl Pool {
     pub(super) fn fits(&self, squares: &[f32], out: &[f32]) -> bool {
         self.side > 0
             && self.channels.is_multiple_of(super::PANEL)
-            && (self.side - 1) * self.row_step + self.side * self.channels <= squares.len()
+            && super::product::lies_within(self.side - 1, self.row_step, self.side * self.channels, squares.len())
             && out.len() == 3 * self.channels
     }
 }

@@ -237,7 +237,7 @@ fn gradients_of_tiles_are_their_transposes() {
 }
 
 #[test]
-fn outputs_are_what_gather_writes() {
+fn outputs_without_a_border_are_those_with_one() {
     for kernels in Kernels::available() {
         let grid = Grid { side: 9, channels: 16 };
         let step = grid.tiles() * grid.channels + PANEL;
@@ -392,5 +392,31 @@ fn what_is_not_a_number_stays_visible() {
         let mut out = vec![0.0; 16];
         kernels.activate(&board, None, &[1.0; 16], &[0.0; 16], &mut out);
         assert!(out[3].is_nan() && out.iter().filter(|value| value.is_nan()).count() == 1, "{}", kernels.name);
+    }
+}
+
+#[test]
+#[should_panic = "fit"]
+fn steps_beyond_all_memory_are_refused() {
+    let product = Product { matrices: 3, rows: 1, left_step: 1 << (usize::BITS - 1), out_step: 16, relu: false };
+    let (left, right, mut out) = (filled(4, 1), Packed::zeros(1, 4, 16), filled(48, 2));
+    Kernels::best().multiply(&product, &left, &right, None, &mut out);
+}
+
+/// `HNEFI_KERNELS`, names joined by commas, has a machine fail that lacks one of them.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn instruction_sets_that_this_cpu_lacks_are_named() {
+    use std::io::Write;
+    let low_precision = LowPrecisionKernels::available().map(|table| table.name);
+    let all = Kernels::available().map(|table| table.name).chain(low_precision);
+    let found: Vec<&str> = all.chain(Bf16Kernels::available().map(|table| table.name)).collect();
+    let wanted = std::env::var("HNEFI_KERNELS").unwrap_or_default();
+    for name in ["AVX-512", "AVX2", "AVX-512 VNNI", "AVX-VNNI", "AVX-512 BF16"] {
+        if !found.contains(&name) {
+            assert!(!wanted.split(',').any(|wanted| wanted == name), "this CPU lacks {name}");
+            // The harness hides what `println!` says in a test that passes.
+            writeln!(std::io::stderr(), "not tested: this CPU lacks {name}").expect("standard error");
+        }
     }
 }

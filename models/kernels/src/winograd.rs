@@ -12,6 +12,7 @@
 //! by point too, with 36 multiplications instead of 144.
 
 use super::PANEL;
+use super::product::lies_within;
 use super::vector::Vector;
 
 /// Values of a transformed tile, and so matrix products of a convolution.
@@ -90,7 +91,7 @@ impl Grid {
 
     /// Whether `transformed` holds this board's tiles at every point, `step` floats from point to point.
     pub(super) fn fits(self, transformed: &[f32], step: usize) -> bool {
-        (POINTS - 1) * step + self.tiles() * self.channels <= transformed.len()
+        lies_within(POINTS - 1, step, self.tiles() * self.channels, transformed.len())
     }
 }
 

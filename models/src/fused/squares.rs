@@ -82,7 +82,7 @@ pub fn forward(layer: &Layer, operands: &Operands<'_>) -> Vec<f32> {
     let Layer { squares, cin, cout, roles, hidden } = *layer;
     let kernels = Kernels::best();
     let packed: Vec<Packed> = (0..roles).map(|role| operands.packed(layer, role, false)).collect();
-    let padded = packed[0].columns;
+    let padded = packed[0].columns();
     let (input_len, output_len) = (squares * cin, squares * cout);
     let mut out = vec![0.0; operands.first_role.len() * output_len];
     out.par_chunks_mut(PART * output_len).enumerate().for_each(|(part, out)| {
@@ -172,7 +172,7 @@ fn back_through_part(
 ) -> Part {
     let Layer { squares, cin, cout, roles, .. } = *layer;
     let (input_len, output_len) = (squares * cin, squares * cout);
-    let (padded, columns) = (transposed[0].depth, transposed[0].columns);
+    let (padded, columns) = (transposed[0].depth(), transposed[0].columns());
     let kernels = Kernels::best();
     let mut part = Part { weights: vec![0.0; roles * cin * padded], bias: vec![0.0; roles * cout] };
     let mut gradient = Floats::zeros(squares * padded);

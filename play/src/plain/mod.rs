@@ -226,7 +226,8 @@ impl<R: BufRead, W: Write> Plain<R, W> {
     }
 
     fn board(&mut self) -> Result<(), PlayError> {
-        let diagram = self.session.position().board().diagram();
+        let position = self.session.position();
+        let diagram = position.board().diagram(position.rules());
         self.say(&format!("\n{}\n", diagram.trim_end()))
     }
 

@@ -76,6 +76,10 @@ pub fn run(
     let options = Options::new(rules, params.model.clone(), params.threads);
     let (queue, output) = (Arc::new(CommandQueue::default()), Arc::new(Output::new(Box::new(output))));
     options.remark(params.threads).into_iter().for_each(|text| output.info(&text));
+    if let Some(network) = &network {
+        output.info(&network.description);
+        network.warning(rules).into_iter().for_each(|text| output.info(&text));
+    }
     let (readers_queue, readers_output) = (Arc::clone(&queue), Arc::clone(&output));
     // Not joined: it may wait for a line that never comes.
     std::thread::spawn(move || reader::read(input, &readers_queue, &readers_output));

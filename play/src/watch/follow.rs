@@ -105,8 +105,8 @@ impl Followed {
         // Everything is read before anything is noted, so that nothing is lost when a part cannot be read.
         let (metrics, matches) = (self.run.metrics(self.newest)?, self.run.matches_played()?);
         let (played, finished) = (self.run.generations()?, self.run.is_finished()?);
+        let ratings = (matches != self.matches).then(|| ratings(&self.run)).transpose()?;
         let rows: Vec<Row> = metrics.iter().map(|metrics| self.row(metrics)).collect();
-        let ratings = (matches != self.matches).then(|| ratings(&self.run));
         self.matches = matches;
         let trains = played.last().is_some_and(|&played| played > self.newest);
         let (each, ends) = self.pace.measured().unwrap_or_default();
@@ -175,17 +175,17 @@ impl Pace {
 }
 
 /// Ratings fitted to the matches that are there now; empty without any.
-fn ratings(run: &Run) -> Ratings {
-    let standings = Standings::fit(&ladder::read_matches(run.store()).unwrap_or_default().0);
+fn ratings(run: &Run) -> Result<Ratings, StoreError> {
+    let standings = Standings::fit(&ladder::read_matches(run.store())?.0);
     let row = |(generation, standing): (u32, &ladder::Standing)| Row {
         generation,
         values: values(standing.scalars()),
         ..Row::default()
     };
-    Ratings {
+    Ok(Ratings {
         zero: standings.zero.as_ref().map(ToString::to_string),
         rows: standings.checkpoints().into_iter().map(row).collect(),
-    }
+    })
 }
 
 /// All that was found of a run, metrics and ratings of a generation in one row.
@@ -241,7 +241,36 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
+    use hnefi_run::store::{FaultAction, Location, Operation, RetryPolicy, StoreWatch};
+
     use super::*;
+
+    #[test]
+    fn what_cannot_be_read_now_is_an_error_and_no_news() {
+        /// A store that does not read what has this in its name.
+        struct Deaf(&'static str);
+        impl StoreWatch for Deaf {
+            fn attempt(&self, operation: &Operation<'_>) -> FaultAction {
+                match operation {
+                    Operation::Read(path) if path.to_string_lossy().contains(self.0) => {
+                        FaultAction::Fail(std::io::Error::other("gone"))
+                    }
+                    _ => FaultAction::Proceed,
+                }
+            }
+        }
+        for part in ["ladder/", "metrics/"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            for name in ["ladder/1.json", "metrics/000001.json"] {
+                let path = folder.path().join(name);
+                std::fs::create_dir_all(path.parent().expect("a folder")).expect("a new folder");
+                std::fs::write(path, "{}").expect("a file");
+            }
+            let retry = RetryPolicy { watch: Arc::new(Deaf(part)), ..RetryPolicy::interactive() };
+            let run = Run::open(&Location::Directory(folder.path().to_owned()), retry).expect("a run");
+            assert!(Known::of(&Arc::new(run)).is_err(), "{part}");
+        }
+    }
 
     #[test]
     fn the_pace_passes_over_interruptions() {

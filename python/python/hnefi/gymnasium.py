@@ -238,7 +238,8 @@ class HnefataflVectorEnv(gymnasium.vector.VectorEnv[Seen, ArrayLike, NDArray[Any
         if render_mode not in (None, "ansi"):
             raise ValueError(f"render_mode {render_mode!r}: expected None or 'ansi'")
         self.render_mode, self.num_envs = render_mode, num_envs
-        self.games = VectorEnv(ruleset, num_envs, ply_cap=ply_cap, fen=fen, threads=threads)
+        seed = int(self.np_random.integers(1 << 63))
+        self.games = VectorEnv(ruleset, num_envs, seed, ply_cap=ply_cap, fen=fen, threads=threads)
         _checked(self.games.position(0), side, opponent)
         self.single_observation_space, self.single_action_space = _spaces(self.games.rules)
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)

@@ -175,6 +175,10 @@ fn tree(raw: &RawGame, rules: Rules) -> Result<GameTree, ((TextError, usize), Op
     record.outcome = game.outcome();
     let all = raw.tokens.len();
     let (result, line) = ending(raw, ended).map_err(|error| refused(error, all))?;
+    let words = raw.words();
+    let last = words.iter().rev().find(|(word, _)| !is_result(word));
+    let given_up = last.is_some_and(|(word, _)| gives_up(word));
+    let result = if given_up { result.or_given_up(&game) } else { result };
     result.conclude(&mut record).map_err(|(problem, ended)| ((bad(line, problem), all), ended))?;
     agree_on_reason(raw, record.outcome).map_err(|error| refused(error, all))?;
     Ok(GameTree { record, comment: tree.node(START).comment.clone(), moves: tree.moves() })
@@ -323,7 +327,10 @@ fn named_rules(raw: &RawGame) -> Result<Option<Rules>, TextError> {
         None => RulesText::Name(name.to_owned()),
     };
     let ply_cap = match number_tag(raw, "PlyCap")? {
-        Some(cap) => Some(u16::try_from(cap).map_err(|_| bad(line, format!("PlyCap {cap}: expected at most 65535")))?),
+        Some(cap) => Some(u16::try_from(cap).map_err(|_| {
+            let line = raw.tag("PlyCap").map_or(line, |(_, line)| line);
+            bad(line, format!("PlyCap {cap}: expected at most 65535"))
+        })?),
         None => None,
     };
     text.resolve(ply_cap).map(Some).map_err(|error| bad(line, error.to_string()))

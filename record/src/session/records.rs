@@ -35,7 +35,7 @@ impl Session {
         session.line = moves.onward(START).collect();
         (session.tree, session.tree_stamp) = (moves, 1);
         session.given_up = record.resigned.map(|side| (session.place_at(session.line.len()), side));
-        for (ply, played) in record.plies.iter().enumerate().filter(|(_, played)| played.playouts > 0) {
+        for (ply, played) in record.plies.iter().enumerate().filter(|(_, played)| played.has_searched_value()) {
             let place = session.place_at(ply);
             let mover = session.line.get(ply).and_then(|&next| session.tree.node(next).ply).map(|ply| ply.side);
             let view = mover.map(|mover| (Chances::of(played.searched, mover), played.playouts));

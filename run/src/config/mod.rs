@@ -32,6 +32,8 @@ use hnefi_engine::NamedRules;
 
 use sections::STAGES;
 
+use crate::rules_file::check_said;
+
 /// The name of the configuration for any ruleset.
 pub const ANY_NAME: &str = "any";
 
@@ -208,6 +210,10 @@ impl TrainConfig {
     /// # Errors
     /// When a change is no `KEY=VALUE`, or of no key or to no value that there is.
     pub fn any(rules: &NamedRules, changes: &[String]) -> Result<TrainConfig, ConfigError> {
+        check_said(rules).map_err(|problem| ConfigError::Keys {
+            origin: ANY_NAME.to_owned(),
+            errors: vec![KeyError::of_whole(&problem)],
+        })?;
         let side = rules.rules().size().side();
         let texts = ANY.into_iter().filter(|&(largest, _)| side <= largest).map(|(_, text)| text);
         let mut table = read(texts.take(1).collect::<String>().as_str(), ANY_NAME)?;

@@ -122,7 +122,7 @@ pub(super) fn written(value: &Value) -> String {
         Value::Float(number) => {
             let short = *number as f32;
             let text = if f64::from(short) == *number { short.to_string() } else { number.to_string() };
-            if text.contains(['.', 'e', 'n', 'i']) { text } else { text + ".0" }
+            if text.contains(['.', 'e', 'N', 'i']) { text } else { text + ".0" }
         }
         Value::Array(list) => format!("[{}]", list.iter().map(written).collect::<Vec<_>>().join(", ")),
         Value::Table(table) => {

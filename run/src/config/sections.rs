@@ -55,7 +55,7 @@ section! {
     for NetworkConfig "network" InStages, NETWORK, default_network {
         /// Residual blocks of the tower.
         blocks = 4, Kind::Whole(1, 100), "residual blocks";
-        /// Channels of the tower; 32, 64, 96 and 128 have the fast kernels.
+        /// Channels of the tower; multiples of 16 have the fast kernels in training.
         channels = 32, Kind::Whole(8, 1024), "channels";
         /// Interval between blocks with global pooling, which see the whole board.
         pool_every = 3, Kind::Whole(0, 100), "blocks, 0 is never";

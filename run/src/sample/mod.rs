@@ -197,7 +197,10 @@ fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarg
         sum[2] += weight * certainty * seen.loss;
     };
     for (ahead, ply) in plies.iter().enumerate().filter(|(_, ply)| ply.has_searched_value()) {
-        add(rest * (1.0 - target.lambda), ahead, if ahead % 2 == 0 { ply.searched } else { ply.searched.flipped() });
+        let seen = if ahead % 2 == 0 { ply.searched } else { ply.searched.flipped() };
+        // A network's value has faded as it was learned. A proven result has not: it comes at the game's end.
+        let proven = [seen.win, seen.loss].contains(&1.0);
+        add(rest * (1.0 - target.lambda), if proven { plies.len() } else { ahead }, seen);
         rest *= target.lambda;
     }
     add(rest, plies.len(), Wdl::of_winner(game.winner(), position.side_to_move()));

@@ -117,7 +117,7 @@ struct Search {
 
 impl Search {
     fn new(depth: u32) -> Search {
-        // Room for the nodes of a search of that depth, within reason: 16 kB to 16 MB.
+        // Room for the nodes of a search of that depth, within reason: 24 kB to 25 MB.
         Search {
             table: TranspositionTable::new((6 + 2 * depth).clamp(10, 20)),
             ordering: Ordering::default(),

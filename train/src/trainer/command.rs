@@ -188,9 +188,7 @@ impl TrainerCommand {
         let path = output.join(WEIGHTS_FILE);
         let bytes =
             file::read(&path, LARGEST_WEIGHTS).map_err(|error| failed(format!("{}: {error}", path.display())))?;
-        let weights = Weights::from_safetensors(&network, &bytes, &path)
-            .and_then(|weights| weights.check_finite(&path).map(|()| weights))
-            .map_err(|error| failed(error.to_string()))?;
+        let weights = Weights::from_safetensors(&network, &bytes, &path).map_err(|error| failed(error.to_string()))?;
         let path = output.join(super::saved::COMMAND_STATE);
         let state = match file::read(&path, LARGEST_TRAINER_STATE) {
             Ok(state) => state,

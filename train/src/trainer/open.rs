@@ -67,7 +67,7 @@ pub(super) fn open<'a>(
     let origin = run_file::write_or_compare(&store, whole, params.origin)?;
     let mut warn = |text: &str| observer.warning(text);
     let (fence, announced) = Fence::claim(&store, &params.machine, &mut warn)?;
-    let (mut counters, learner) = open_learner(whole, &store, &devices, origin.as_ref(), observer)?;
+    let (mut counters, learner) = open_learner(whole, &store, &devices, origin.as_ref(), command.is_some(), observer)?;
     if command.is_none() && !learner.command_state().is_empty() {
         let object = format!("{}/{}", state_key(counters.generation), saved::COMMAND_STATE);
         let problem = "the state of a trainer of its own; expected its command, by --trainer".to_owned();
@@ -235,6 +235,7 @@ fn open_learner(
     store: &Store,
     devices: &[TrainingDevice],
     origin: Option<&Origin>,
+    has_command: bool,
     observer: &dyn TrainObserver,
 ) -> Result<(Counters, Learner), TrainError> {
     let mut problems = Vec::new();
@@ -272,7 +273,7 @@ fn open_learner(
     let params = LearnerParams::from(&config.train);
     let (learner, parent) = match origin {
         Some(Origin { path }) => {
-            let (learner, parent) = learner_from(path, &config, devices, params)?;
+            let (learner, parent) = learner_from(path, &config, devices, params, has_command)?;
             (learner, Some(parent))
         }
         None => {

@@ -25,12 +25,14 @@ use crate::config::TrainConfig;
 use crate::learner::{Learner, LearnerParams, TrainingDevice};
 use crate::window;
 
-/// A learner with the weights of `path` for a run with `config`, and the id of their checkpoint.
+/// A learner with the weights of `path` for a run with `config`, and the id of their checkpoint. `has_command` is whether
+/// a program of the user's trains it.
 pub(super) fn learner_from(
     path: &Path,
     config: &TrainConfig,
     devices: &[TrainingDevice],
     params: LearnerParams,
+    has_command: bool,
 ) -> Result<(Learner, String), TrainError> {
     let Ancestor { network, id, same_shape } = ancestor(path, config)?;
     // Only a run directory has a state, and its optimiser's moments do not fit a grown network.
@@ -43,9 +45,12 @@ pub(super) fn learner_from(
             problem: format!("{error}; its checkpoint alone will do ({})", store.name(&checkpoint_key(generation))),
         };
         let (_, mut state) = saved::read_state(&store, generation).map_err(refuse)?;
-        state.counts = state.counts.of_a_new_run();
-        let object = format!("state/{generation:06} of {}", path.display());
-        return Ok((Learner::load(state, &config.network, devices, params, &object).map_err(refuse)?, id));
+        // Without the command that made it the state says nothing, and the moments are older than the weights.
+        if state.command.is_empty() || has_command {
+            state.counts = state.counts.of_a_new_run();
+            let object = format!("state/{generation:06} of {}", path.display());
+            return Ok((Learner::load(state, &config.network, devices, params, &object).map_err(refuse)?, id));
+        }
     }
     Ok((Learner::new(&network, devices, params)?, id))
 }

@@ -139,8 +139,9 @@ impl Trainer<'_> {
         let (counters, store) = (&self.state.counters, &self.context.store);
         Summary {
             generations: counters.generation,
-            checkpoint: store.name(&checkpoint_key(counters.generation)),
-            checkpoint_id: self.state.checkpoint_id.clone(),
+            // Of the newest generation that has a network: a trainer may have died while it published a later one.
+            checkpoint: store.name(&checkpoint_key(self.state.job.generation)),
+            checkpoint_id: self.state.job.checkpoint.clone(),
             steps: counters.counts.steps,
             samples: counters.counts.samples,
             elapsed_seconds: self.clock.elapsed(),

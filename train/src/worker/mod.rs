@@ -196,7 +196,7 @@ fn pause(length: Duration, observer: &dyn WorkerObserver) -> bool {
     true
 }
 
-/// Stops the fleet when it is time to upload games.
+/// Lets the fleet rest when it is time to upload games.
 struct UploadTimer<'a> {
     until: Instant,
     so_far: WorkerSummary,
@@ -208,6 +208,10 @@ impl FleetControl for UploadTimer<'_> {
     fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
         self.observer.progress(&self.so_far, progress);
         self.stopped = self.observer.should_stop();
-        Ok(!self.stopped && Instant::now() < self.until && progress.training_plies < MOST_PLIES)
+        Ok(!self.stopped)
+    }
+
+    fn rests(&mut self, progress: &FleetProgress) -> bool {
+        Instant::now() >= self.until || progress.training_plies >= MOST_PLIES
     }
 }

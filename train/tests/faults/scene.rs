@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use hnefi_run::store::{Access, FaultAction, Location, Operation, RetryPolicy, Store, StoreWatch};
+use hnefi_run::store::{Access, FaultAction, Location, Operation, RetryPolicy, Store, StoreWatch, checkpoint_key};
 use hnefi_selfplay::FleetProgress;
 use hnefi_train::trainer::{TrainerParams, check, train_at};
 use hnefi_train::{TrainConfig, TrainError, TrainObserver};
@@ -181,7 +181,10 @@ pub fn call(location: &Location, watch: Arc<Injected>, stop_in: u32) -> Result<V
     let retry = RetryPolicy { watch, ..RetryPolicy::default() };
     let params = TrainerParams { location: location.clone(), retry, ..TrainerParams::new(Path::new("")) };
     let notes = Notes::stopping_in(stop_in);
-    train_at(&config(), &params, &notes)?;
+    let summary = train_at(&config(), &params, &notes)?;
+    let store = Store::open(location, Access::Read, RetryPolicy::default())?;
+    let there = store.checkpoints()?.into_iter().any(|one| store.name(&checkpoint_key(one)) == summary.checkpoint);
+    assert!(there, "{} is not there", summary.checkpoint);
     Ok(notes.warnings.into_inner().unwrap())
 }
 

@@ -68,8 +68,7 @@ struct ValuesView {
     occurrence: u8,
     /// The occurrence at which the draw fort is lost.
     fort_occurrence: u8,
-    /// Plies without a capture that make a draw, and the moves of each side in them.
-    quiet_plies: u16,
+    /// Moves of each side without a capture that make a draw.
     quiet_moves: u16,
     /// The most squares of a move, 0 where there is no limit.
     attackers_speed: u8,
@@ -134,15 +133,13 @@ impl ValuesView {
     fn of(rules: &Rules) -> ValuesView {
         let start = Game::new(rules);
         let board = start.start().board();
-        let quiet_plies = rules.no_capture_draw_plies;
         ValuesView {
             side: rules.size().side(),
             attackers: board.attackers().len(),
             defenders: board.defenders().len(),
             occurrence: rules.repetition_occurrence,
             fort_occurrence: rules.draw_fort_occurrence,
-            quiet_plies,
-            quiet_moves: quiet_plies / 2,
+            quiet_moves: rules.no_capture_draw_plies / 2,
             attackers_speed: rules.speed.attackers,
             defenders_speed: rules.speed.defenders,
             king_speed: rules.speed.king,

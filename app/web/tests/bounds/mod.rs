@@ -52,6 +52,16 @@ fn slow_heads_and_bodies_keep_nobody_waiting() {
 }
 
 #[test]
+fn who_takes_no_answer_keeps_nobody_waiting() {
+    let address = serve(WebConfig { connections: 20, patience: Duration::from_secs(2), ..WebConfig::default() });
+    // Far more than the buffers between the two hold.
+    let asked = format!("GET /assets/texts/de.json HTTP/1.1\r\nHost: {address}\r\n\r\n").repeat(400);
+    let deaf: Vec<TcpStream> = (0..20).map(|_| connect(address, &asked)).collect();
+    get(address, "/api/setup").ok();
+    drop(deaf);
+}
+
+#[test]
 fn watched_analyses_keep_no_move_waiting() {
     let address = serve(WebConfig { threads: 1, ..WebConfig::default() });
     let watched: Vec<TcpStream> = (0..8)

@@ -505,3 +505,25 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     assert_eq!(browser.run("return document.documentElement.dataset.theme;"), "light");
     browser.check_console();
 }
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn who_resigns_while_looking_back_is_named() {
+    let browser = Browser::start();
+    let address = serve(WebConfig::default());
+    let id = two_people(address, "brandubh")["id"].as_str().expect("an id").to_owned();
+    browser.size(1280, 860, 1.0);
+    browser.open(&format!("http://{address}/#{id}"));
+    for number in [2, 5] {
+        browser.my_turn();
+        browser.some_move(number);
+    }
+    browser.my_turn();
+    browser.click("#previous");
+    browser.until("document.querySelector('#moves .ahead')");
+    browser.open_dialog("#resign", "#ask-dialog");
+    assert!(browser.text("#ask-dialog").contains("The attackers give up"), "{}", browser.text("#ask-dialog"));
+    browser.click("#resign-now");
+    browser.until("document.querySelector('#status').textContent.includes('The attackers resign')");
+    browser.check_console();
+}

@@ -40,6 +40,21 @@ const TOO_WIDE: &str = "document.documentElement.scrollWidth > innerWidth";
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]
+fn two_tabs_keep_what_both_have_done() {
+    let browser = Browser::start();
+    let address = serve(WebConfig::default());
+    browser.open(&format!("http://{address}/learn.html"));
+    let rated = browser.run_later(
+        "const done = arguments[arguments.length - 1]; localStorage.removeItem('hnefi.rating'); \
+         Promise.all(['a', 'b'].map((tab) => import(new URL(`assets/rating.js?${tab}`, location.href)))).then(\
+         ([a, b]) => { a.rate('p1', 700, true); b.rate('p2', 700, true); \
+         done(JSON.parse(localStorage.getItem('hnefi.rating')).rated); }, (error) => done(String(error)));",
+    );
+    assert_eq!(rated, json!(["p1", "p2"]));
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
 fn the_course_of_brandubh_is_played_through() {
     let browser = Browser::start();
     let address = serve(WebConfig::default());

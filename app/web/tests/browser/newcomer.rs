@@ -78,7 +78,9 @@ fn a_newcomer_learns_plays_reviews_and_solves() {
          const game = (number, level, winner) => { \
            const seats = [{ person: false, strength: { level } }, { person: true }]; \
            const state = { id: 'a', number, seats, source: null, result: { winner } }; \
-           count(state); count(state); return advice(state, 8); }; \
+           const before = { ...state, result: null }; \
+           count(state, before); count(state, before); count({ ...state, number: 99 }, null); \
+           return advice(state, 8); }; \
          done([game(1, 3, 'defenders'), game(2, 3, 'defenders'), game(3, 4, 'attackers'), game(4, 4, 'attackers'), \
            game(5, 4, 'defenders'), game(6, 4, 'attackers'), game(7, 1, 'attackers'), game(8, 1, 'attackers'), \
            game(9, 1, null)]); }, (error) => done(String(error)));",

@@ -102,9 +102,15 @@ fn the_unfinished_game_comes_back_by_itself_and_all_games_are_listed() {
     let json: Value = serde_json::from_str(&saved("jsonl")).expect("a line of JSON");
     assert_eq!(json["moves"].as_array().map(Vec::len), Some(5), "{json}");
     browser.until(&format!("document.querySelector(`[data-game='{second}'][aria-current]`)"));
+    // Who only looks at a game has not played on.
+    browser.run(&format!(
+        "const key = 'hnefi.game.{first}'; const one = JSON.parse(localStorage.getItem(key)); \
+         localStorage.setItem(key, JSON.stringify({{ ...one, time: 1000, accuracy: null }}));"
+    ));
     browser.click(&format!("[data-game='{first}'] .open"));
-    browser.until(&format!("!document.querySelector('#games-dialog').open && location.hash.startsWith('#{first}')"));
+    browser.until(&format!("!document.querySelector('#games-dialog').open && location.hash.startsWith('#{first}/')"));
     assert_eq!(browser.run(FEN), fen);
+    assert_eq!(browser.stored(&format!("game.{first}"))["time"], 1000);
     // Deleted is what was meant to be, after a second press.
     browser.open_dialog("#my-games", "#games-dialog");
     let delete = format!("[data-game='{second}'] [data-do=delete]");
@@ -246,6 +252,10 @@ fn mistakes_of_a_reviewed_game_come_back_another_day() {
         browser.size(width, height, scale);
         browser.keep_picture(&format!("again-{width}.png"));
     }
+    // Who loads the page anew in the middle is asked again, and it counts.
+    let here = browser.run("return location.href;");
+    visit(&browser, here.as_str().expect("an address"));
+    browser.until("document.querySelector('#status').textContent.includes('Find a better move')");
     browser.click("#retry-answer");
     browser.until("document.querySelector('.over .arrow.better')");
     let after = browser.stored("mistakes");

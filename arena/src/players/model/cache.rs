@@ -22,13 +22,15 @@ pub struct ModelCache {
     devices: Devices,
     search: SearchConfig,
     loaded: HashMap<PathBuf, Checkpoint>,
+    /// The devices of each network in each precision, and what to tell of what was left to the machine.
+    settled: HashMap<(PathBuf, PrecisionChoice), (Devices, Option<String>)>,
 }
 
 impl ModelCache {
     /// An empty cache. Players evaluate on `devices` and search by `search`, except for what their specs say
     /// otherwise and the kind of root.
     pub fn new(devices: Devices, search: SearchConfig) -> ModelCache {
-        ModelCache { devices, search, loaded: HashMap::new() }
+        ModelCache { devices, search, loaded: HashMap::new(), settled: HashMap::new() }
     }
 
     /// How players search that do not say otherwise.
@@ -50,6 +52,24 @@ impl ModelCache {
         Ok(&self.loaded[path])
     }
 
+    /// Where that network evaluates, tried out once, and what to tell of what was left to the machine.
+    ///
+    /// # Errors
+    /// As [`ModelCache::evaluators`].
+    pub fn settled(
+        &mut self,
+        path: &Path,
+        precision: PrecisionChoice,
+    ) -> Result<&(Devices, Option<String>), PlayerError> {
+        let key = (path.to_owned(), precision);
+        if !self.settled.contains_key(&key) {
+            let devices = self.devices.clone();
+            let found = devices.settled(&self.checkpoint(path)?.weights, precision)?;
+            self.settled.insert(key.clone(), found);
+        }
+        Ok(&self.settled[&key])
+    }
+
     /// New evaluators of the checkpoint that `path` means, in that precision, one per thread.
     ///
     /// # Errors
@@ -60,7 +80,7 @@ impl ModelCache {
         precision: PrecisionChoice,
         threads: u32,
     ) -> Result<Vec<Box<dyn Evaluator>>, PlayerError> {
-        let devices = self.devices.clone();
+        let devices = self.settled(path, precision)?.0.clone();
         let make = devices.evaluators(&self.checkpoint(path)?.weights, precision)?;
         Ok((0..threads).map(|_| make()).collect())
     }

@@ -7,6 +7,8 @@
 mod cache;
 mod spec;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hnefi_engine::Game;
@@ -14,13 +16,16 @@ use hnefi_inference::{Evaluations, Evaluator};
 
 use super::{Choice, Limit, Player, PlayerError};
 use hnefi_search::Rng;
-use hnefi_search::{Search, SearchConfig, Signal, run_to_end, search_on_threads};
+use hnefi_search::{Search, SearchConfig, Signal, run_until, search_on_threads};
 
 pub use cache::{CheckpointSource, ModelCache};
 pub use spec::{DEFAULT_PLAYOUTS, ModelSpec};
 
 /// Playouts between two looks at the clock: few, so that a large network on a slow machine keeps its time.
 const PLAYOUTS_PER_LOOK: u32 = 4;
+
+/// How often a search on many threads looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A network that plays by search, without noise.
 pub struct ModelPlayer {
@@ -32,6 +37,7 @@ pub struct ModelPlayer {
     scratch: Evaluations,
     /// With a clock: the game after our latest move, which the tree stands at.
     left: Option<Game>,
+    stop: Arc<AtomicBool>,
 }
 
 impl ModelPlayer {
@@ -42,18 +48,21 @@ impl ModelPlayer {
     pub fn new(name: String, evaluators: Vec<Box<dyn Evaluator>>, config: SearchConfig, limit: Limit) -> ModelPlayer {
         assert!(!evaluators.is_empty(), "{name}: no evaluator; expected one per thread");
         let search = Search::new(config);
-        ModelPlayer { name, evaluators, search, limit, scratch: Evaluations::new(), left: None }
+        ModelPlayer { name, evaluators, search, limit, scratch: Evaluations::new(), left: None, stop: Arc::default() }
     }
 
     /// Searches the playouts that are granted, on many threads until the time `until` at the latest.
     fn search(&mut self, until: Option<Instant>) -> Result<(), PlayerError> {
         if let [evaluator] = &mut self.evaluators[..] {
-            return Ok(run_to_end(&mut self.search, evaluator.as_mut(), &mut self.scratch)?);
+            return Ok(run_until(&mut self.search, evaluator.as_mut(), &mut self.scratch, &self.stop)?);
         }
+        let stop = Arc::clone(&self.stop);
+        let goes_on = || !stop.load(Ordering::Relaxed) && until.is_none_or(|until| Instant::now() < until);
         let signal = Signal::default();
         let ((), ended) = search_on_threads(&mut self.search, &mut self.evaluators, &signal, |searching| {
-            while !searching.is_over() && until.is_none_or(|until| Instant::now() < until) {
-                signal.wait(until);
+            while !searching.is_over() && goes_on() {
+                let look = Instant::now() + LOOK;
+                signal.wait(Some(until.map_or(look, |until| until.min(look))));
             }
         });
         Ok(ended?)
@@ -70,7 +79,7 @@ impl ModelPlayer {
         // However short the time is, these are made. Many threads then search until its end.
         self.search(None)?;
         let more = if self.evaluators.len() > 1 { u32::MAX } else { PLAYOUTS_PER_LOOK };
-        while Instant::now() < end {
+        while Instant::now() < end && !self.stop.load(Ordering::Relaxed) {
             self.search.extend(more);
             if self.search.is_finished() {
                 // The result is certain, or the tree is full.
@@ -100,6 +109,10 @@ impl Player for ModelPlayer {
         self.left = None;
     }
 
+    fn stop_by(&mut self, flag: &Arc<AtomicBool>) {
+        self.stop = Arc::clone(flag);
+    }
+
     fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
         if game.ending().is_some() {
             return Err(PlayerError::game_over(&self.name, game));
@@ -110,6 +123,10 @@ impl Player for ModelPlayer {
                 self.search(None)?;
             }
             Limit::Time(time) => self.think_for(game, time)?,
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            self.left = None;
+            return Err(PlayerError::Stopped { player: self.name.clone() });
         }
         let report = self.search.report();
         if matches!(self.limit, Limit::Time(_)) && self.search.advance(report.best) {

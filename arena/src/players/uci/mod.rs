@@ -13,6 +13,8 @@ mod answer;
 mod process;
 mod spec;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use hnefi_engine::{Game, Move, NamedRules, Rules};
@@ -32,6 +34,7 @@ pub struct UciPlayer {
     process: Option<Process>,
     /// The state of the running process; `None` before the handshake.
     conversation: Option<Conversation>,
+    stop: Arc<AtomicBool>,
 }
 
 /// What a process knows by now.
@@ -53,7 +56,14 @@ impl UciPlayer {
         let words = spec.words().map_err(refused)?;
         let process = Process::start(&words)
             .map_err(|error| refused(format!("the program {:?} cannot be started: {error}", words[0])))?;
-        Ok(UciPlayer { name, spec: spec.clone(), words, process: Some(process), conversation: None })
+        Ok(UciPlayer {
+            name,
+            spec: spec.clone(),
+            words,
+            process: Some(process),
+            conversation: None,
+            stop: Arc::default(),
+        })
     }
 
     fn answer(&mut self, game: &Game) -> Result<Choice, ProgramError> {
@@ -64,6 +74,7 @@ impl UciPlayer {
                 ProgramError::new(ProgramErrorKind::Crash, problem)
             })?),
         };
+        process.stop = Arc::clone(&self.stop);
         let conversation = match &mut self.conversation {
             Some(conversation) => conversation,
             none => none.insert(shake_hands(process, &self.spec)?),
@@ -128,15 +139,28 @@ impl Player for UciPlayer {
         }
     }
 
+    fn stop_by(&mut self, flag: &Arc<AtomicBool>) {
+        self.stop = Arc::clone(flag);
+    }
+
     fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
         if game.ending().is_some() {
             return Err(PlayerError::game_over(&self.name, game));
+        }
+        let (rules, known) = (NamedRules::from(*game.rules()), self.conversation.as_ref().and_then(|has| has.rules));
+        if known != Some(rules.rules()) && !rules.is_said() {
+            let problem = format!("a program is told rules by a record, and none says these; the nearest is {rules}");
+            return Err(PlayerError::Spec { spec: self.name.clone(), problem });
         }
         self.answer(game).map_err(|error| {
             // Whatever it still says belongs to a game that is over.
             self.process = None;
             self.conversation = None;
-            PlayerError::Program { player: self.name.clone(), error }
+            let player = self.name.clone();
+            match self.stop.load(Ordering::Relaxed) {
+                true => PlayerError::Stopped { player },
+                false => PlayerError::Program { player, error },
+            }
         })
     }
 }

@@ -8,6 +8,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -22,6 +23,9 @@ const GRACE: Duration = Duration::from_millis(1000);
 
 /// How long the last words of a program that has ended are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How often a wait for an answer looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Lines that may wait unread before the program is made to wait.
 const LINES: usize = 256;
@@ -47,6 +51,8 @@ pub struct Process {
     /// `None` once it was asked to quit.
     input_lines: Option<Sender<String>>,
     lines: Receiver<LineRead>,
+    /// Ends the wait for an answer.
+    pub(super) stop: Arc<AtomicBool>,
     /// The last line it wrote to its standard error, and the thread that reads it.
     complaint: Arc<Mutex<String>>,
     listener: Option<JoinHandle<()>>,
@@ -94,6 +100,7 @@ impl Process {
             child,
             input_lines: Some(input_lines),
             lines,
+            stop: Arc::default(),
             complaint,
             listener,
         })
@@ -116,7 +123,10 @@ impl Process {
     ) -> Result<T, ProgramError> {
         let began = Instant::now();
         loop {
-            let line = self.line(deadline.saturating_duration_since(Instant::now()), awaited)?;
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(ProgramError::new(ProgramErrorKind::Timeout, format!("stopped before {awaited}")));
+            }
+            let line = self.line(LOOK.min(deadline.saturating_duration_since(Instant::now())), awaited)?;
             // A program that talks without end must not talk on beyond the deadline.
             if Instant::now() >= deadline {
                 let seconds = began.elapsed().as_secs_f64();

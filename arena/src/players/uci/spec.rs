@@ -51,6 +51,9 @@ impl UciSpec {
                     return Err("more than one limit; expected nodes=N or movetime=MS, not both".to_owned());
                 }
                 Some(("timeout", value)) if timeout.is_none() => timeout = Some(seconds("timeout", value, TIMEOUT)?),
+                Some(("timeout", value)) if seconds("timeout", value, TIMEOUT).is_ok() => {
+                    return Err("more than one timeout; expected one".to_owned());
+                }
                 Some((key, value)) => match key.strip_prefix("option.") {
                     Some(name) => options.push(option(name, value, &options)?),
                     None => break,

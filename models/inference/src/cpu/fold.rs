@@ -6,14 +6,6 @@ use crate::architecture::NORM_EPSILON;
 /// Why a network cannot be evaluated by the fast CPU kernels.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum CpuNetworkError {
-    /// A weight is infinite or not a number, as after training that diverged.
-    #[error("network weights {tensor}: found {value}, expected finite numbers")]
-    NotFinite {
-        /// Which tensor.
-        tensor: String,
-        /// The first such weight.
-        value: f32,
-    },
     /// The network overflows single precision on the sample positions, so that no eight-bit steps fit it.
     #[error("network weights: activations of block {block} reach {value}, expected finite numbers for int8")]
     Overflow {
@@ -39,28 +31,28 @@ impl Matrix {
     }
 
     /// A linear layer, such as `blocks.2.pool`.
-    pub fn of_linear(weights: &Weights, name: &str) -> Result<Matrix, CpuNetworkError> {
-        let (shape, values) = numbers(weights, &format!("{name}.weight"))?;
+    pub fn of_linear(weights: &Weights, name: &str) -> Matrix {
+        let (shape, values) = numbers(weights, &format!("{name}.weight"));
         let (rows, columns) = (shape[0], shape[1]);
-        Ok(Matrix { rows, columns, weights: values.to_vec(), bias: bias(weights, name, columns)? })
+        Matrix { rows, columns, weights: values.to_vec(), bias: bias(weights, name, columns) }
     }
 
     /// A 1x1 convolution.
-    pub fn of_pointwise(weights: &Weights, name: &str) -> Result<Matrix, CpuNetworkError> {
-        let (shape, outputs_first) = numbers(weights, &format!("{name}.weight"))?;
+    pub fn of_pointwise(weights: &Weights, name: &str) -> Matrix {
+        let (shape, outputs_first) = numbers(weights, &format!("{name}.weight"));
         let (columns, rows) = (shape[0], shape[1]);
         let values = (0..rows * columns).map(|at| outputs_first[at % columns * rows + at / columns]).collect();
-        Ok(Matrix { rows, columns, weights: values, bias: bias(weights, name, columns)? })
+        Matrix { rows, columns, weights: values, bias: bias(weights, name, columns) }
     }
 }
 
 /// The bias of a layer, zero where it has none.
-fn bias(weights: &Weights, name: &str, outputs: usize) -> Result<Vec<f32>, CpuNetworkError> {
+fn bias(weights: &Weights, name: &str, outputs: usize) -> Vec<f32> {
     let name = format!("{name}.bias");
     if !weights.tensors().contains_key(&name) {
-        return Ok(vec![0.0; outputs]);
+        return vec![0.0; outputs];
     }
-    Ok(numbers(weights, &name)?.1.to_vec())
+    numbers(weights, &name).1.to_vec()
 }
 
 /// A 3x3 convolution with its normalisation folded in, in double precision.
@@ -73,12 +65,12 @@ pub(super) struct Folded {
 
 impl Folded {
     /// Folds a convolution with its normalisation, such as `blocks.0.first`.
-    pub fn of(weights: &Weights, name: &str) -> Result<Folded, CpuNetworkError> {
-        let (shape, taps) = numbers(weights, &format!("{name}.conv.weight"))?;
+    pub fn of(weights: &Weights, name: &str) -> Folded {
+        let (shape, taps) = numbers(weights, &format!("{name}.conv.weight"));
         let (outputs, inputs) = (shape[0], shape[1]);
-        let norm = |part: &str| numbers(weights, &format!("{name}.norm.{part}")).map(|(_, values)| values);
-        let (gamma, beta) = (norm("gamma")?, norm("beta")?);
-        let (mean, variance) = (norm("running_mean")?, norm("running_var")?);
+        let norm = |part: &str| numbers(weights, &format!("{name}.norm.{part}")).1;
+        let (gamma, beta) = (norm("gamma"), norm("beta"));
+        let (mean, variance) = (norm("running_mean"), norm("running_var"));
         let scale: Vec<f64> = gamma
             .iter()
             .zip(variance)
@@ -92,7 +84,7 @@ impl Folded {
         let bias = (0..outputs)
             .map(|output| (f64::from(beta[output]) - f64::from(mean[output]) * scale[output]) as f32)
             .collect();
-        Ok(Folded { outputs, inputs, kernels, bias })
+        Folded { outputs, inputs, kernels, bias }
     }
 
     /// The 3x3 kernel from an input to an output, row-major.
@@ -111,28 +103,25 @@ pub(super) struct FoldedBlock {
 
 impl FoldedBlock {
     /// Folds block `index`.
-    pub fn of(weights: &Weights, index: usize) -> Result<FoldedBlock, CpuNetworkError> {
+    pub fn of(weights: &Weights, index: usize) -> FoldedBlock {
         let name = |part: &str| format!("blocks.{index}.{part}");
-        let first = Folded::of(weights, &name("first"))?;
-        let second = Folded::of(weights, &name("second"))?;
+        let first = Folded::of(weights, &name("first"));
+        let second = Folded::of(weights, &name("second"));
         let mut pool = None;
         if weights.config().block_pools(index) {
-            let mut matrix = Matrix::of_linear(weights, &name("pool"))?;
+            let mut matrix = Matrix::of_linear(weights, &name("pool"));
             for (bias, own) in matrix.bias.iter_mut().zip(&second.bias) {
                 *bias += own;
             }
             pool = Some(matrix);
         }
-        Ok(FoldedBlock { first, second, pool })
+        FoldedBlock { first, second, pool }
     }
 }
 
 /// Shape and numbers of a tensor that the network has.
-fn numbers<'a>(weights: &'a Weights, name: &str) -> Result<(&'a [usize], &'a [f32]), CpuNetworkError> {
+fn numbers<'a>(weights: &'a Weights, name: &str) -> (&'a [usize], &'a [f32]) {
     // Weights hold exactly the tensors of their shape.
     let tensor = &weights.tensors()[name];
-    match tensor.values.iter().find(|value| !value.is_finite()) {
-        Some(&value) => Err(CpuNetworkError::NotFinite { tensor: name.to_owned(), value }),
-        None => Ok((&tensor.shape, &tensor.values)),
-    }
+    (&tensor.shape, &tensor.values)
 }

@@ -1,6 +1,6 @@
 //! The heads of one role, evaluated only where somebody looks: the policy at the squares that moves start from.
 
-use super::fold::{CpuNetworkError, Matrix};
+use super::fold::Matrix;
 use super::layers::{Dense, padded};
 use crate::{POLICY_ROWS, PolicyIndex, Weights};
 use hnefi_engine::BoardSize;
@@ -66,11 +66,11 @@ impl HeadScratch {
 
 impl Heads {
     /// Packs the heads of a role.
-    pub fn pack(weights: &Weights, role: usize) -> Result<Heads, CpuNetworkError> {
+    pub fn pack(weights: &Weights, role: usize) -> Heads {
         let pointwise = |name: &str| Matrix::of_pointwise(weights, &format!("roles.{role}.{name}"));
         let linear = |name: &str| Matrix::of_linear(weights, &format!("roles.{role}.{name}"));
-        let (hidden, pool, rows) = (pointwise("policy_conv")?, linear("policy_pool")?, pointwise("policy_out")?);
-        let (conv, units, out) = (pointwise("value_conv")?, linear("value_hidden")?, linear("value_out")?);
+        let (hidden, pool, rows) = (pointwise("policy_conv"), linear("policy_pool"), pointwise("policy_out"));
+        let (conv, units, out) = (pointwise("value_conv"), linear("value_hidden"), linear("value_out"));
         let width = padded(hidden.columns);
         let mut policy_rows = Floats::zeros(POLICY_ROWS * width);
         for row in 0..POLICY_ROWS {
@@ -78,8 +78,8 @@ impl Heads {
                 policy_rows[row * width + channel] = rows.weight(channel, row);
             }
         }
-        Ok(Heads {
-            policy_destination: Dense::pack(&pointwise("policy_destination")?, 1).weights,
+        Heads {
+            policy_destination: Dense::pack(&pointwise("policy_destination"), 1).weights,
             policy_pool: Dense::pack(&pool, 3),
             policy_rows,
             policy_bias: rows.bias,
@@ -87,7 +87,7 @@ impl Heads {
             value_conv: Dense::pack(&conv, 1),
             value_hidden: Dense::pack(&units, 3),
             value_out: Dense::pack(&out, 1),
-        })
+        }
     }
 
     /// Appends the policy logit of each place to `logits`.
@@ -147,9 +147,9 @@ pub(super) struct Occupancy {
 
 impl Occupancy {
     /// Packs the head.
-    pub fn pack(weights: &Weights) -> Result<Occupancy, CpuNetworkError> {
-        let matrix = Matrix::of_pointwise(weights, "occupancy")?;
-        Ok(Occupancy { layer: Dense::pack(&matrix, 1) })
+    pub fn pack(weights: &Weights) -> Occupancy {
+        let matrix = Matrix::of_pointwise(weights, "occupancy");
+        Occupancy { layer: Dense::pack(&matrix, 1) }
     }
 
     /// Logits of each square's final content, `[N*N][empty, attacker, defender, king]`.

@@ -38,7 +38,7 @@ impl Dense {
 
     /// Outputs, padded.
     pub fn outputs(&self) -> usize {
-        self.weights.columns
+        self.weights.columns()
     }
 
     /// Evaluates one row of inputs.

@@ -78,7 +78,8 @@ impl CpuEvaluator {
             squares
         });
         // Finite weights can still overflow, and the search cannot do anything sensible with the result.
-        if !value.iter().chain(logits.iter()).all(|value| value.is_finite()) {
+        let squares = occupancy.iter().flatten().flatten();
+        if !value.iter().chain(logits.iter()).chain(squares).all(|value| value.is_finite()) {
             return Err("the network gave a value that is not a finite number");
         }
         out.push(Wdl::from_logits([value[0], value[1], value[2]]), plies_left(value[3]), occupancy, |into| {

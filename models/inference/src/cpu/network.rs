@@ -85,17 +85,16 @@ impl CpuNetwork {
     ) -> Result<CpuNetwork, CpuNetworkError> {
         let config = weights.config();
         let channels = config.channels;
-        let (stem, globals) = (Folded::of(weights, "stem")?, Matrix::of_linear(weights, "globals")?);
-        let blocks: Vec<FoldedBlock> =
-            (0..config.blocks).map(|index| FoldedBlock::of(weights, index)).collect::<Result<_, _>>()?;
+        let (stem, globals) = (Folded::of(weights, "stem"), Matrix::of_linear(weights, "globals"));
+        let blocks: Vec<FoldedBlock> = (0..config.blocks).map(|index| FoldedBlock::of(weights, index)).collect();
         let mut packed = CpuNetwork {
             kernels,
             channels: padded(channels),
             rows: rows(padded(channels), blocks.len()),
             stem: Stem::pack(&stem, globals),
             tower: Tower::Single(blocks.iter().map(Block::pack).collect()),
-            roles: [Heads::pack(weights, 0)?, Heads::pack(weights, 1)?],
-            occupancy: Occupancy::pack(weights)?,
+            roles: [Heads::pack(weights, 0), Heads::pack(weights, 1)],
+            occupancy: Occupancy::pack(weights),
         };
         if let Some(low) = int8 {
             let peaks = packed.peaks()?;

@@ -4,7 +4,7 @@ use hnefi_engine::{Bitboard, BoardSize, Side, Square};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{CpuNetwork, CpuNetworkError};
+use super::CpuNetwork;
 use crate::{Features, GLOBALS, NetworkConfig, PolicyIndex, Precision, Weights, policy_planes};
 use hnefi_kernels::{Kernels, LowPrecisionKernels};
 
@@ -21,7 +21,7 @@ fn difference(one: &Logits, other: &Logits) -> f32 {
         assert_eq!(a.len(), b.len());
         a.iter().zip(b)
     });
-    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    pairs.map(|(a, b)| (a - b).abs()).max_by(f32::total_cmp).unwrap_or_default()
 }
 
 fn config(channels: usize, pool_every: usize) -> NetworkConfig {
@@ -182,11 +182,7 @@ fn weights_that_overflow_have_no_eight_bit_steps() {
 }
 
 #[test]
-fn weights_that_are_not_finite_are_refused_by_name() {
-    let mut rng = Rng::seed_from_u64(4);
-    let mut weights = random_weights(&config(16, 0), &mut rng);
-    weights.values_mut("blocks.1.second.norm.beta").fill(f32::NAN);
-    let error = CpuNetwork::new(&weights).unwrap_err();
-    assert!(matches!(error, CpuNetworkError::NotFinite { .. }));
-    assert_eq!(error.to_string(), "network weights blocks.1.second.norm.beta: found NaN, expected finite numbers");
+fn what_is_no_number_is_not_near() {
+    let of = |value| [vec![value], Vec::new(), Vec::new()];
+    assert!(difference(&of(f32::NAN), &of(0.0)).is_nan());
 }

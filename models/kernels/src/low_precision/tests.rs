@@ -8,9 +8,6 @@ use super::*;
 
 const CHANNELS: [usize; 6] = [16, 32, 48, 64, 96, 128];
 
-/// The instructions that tables are named after.
-const INT8: [&str; 2] = ["AVX-512 VNNI", "AVX-VNNI"];
-
 /// Values in their order, out of words.
 fn numbers(words: &[u32]) -> Vec<u32> {
     words.iter().flat_map(|word| word.to_le_bytes()).map(u32::from).collect()
@@ -27,15 +24,6 @@ fn words(all: &[u32]) -> Aligned<u32> {
 
 fn float_of(number: u32) -> f32 {
     f32::from_bits(number << 16)
-}
-
-/// Prints which instruction sets this CPU lacks and are therefore not tested.
-fn tables() -> Vec<&'static LowPrecisionKernels> {
-    let found: Vec<_> = LowPrecisionKernels::available().collect();
-    for wanted in INT8.iter().filter(|&&wanted| found.iter().all(|kernels| kernels.name != wanted)) {
-        println!("this CPU lacks {wanted}: its kernels are not tested");
-    }
-    found
 }
 
 /// Calls `add(tap, from, output square)` for every pair of squares that a 3x3 kernel connects.
@@ -103,7 +91,7 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
                     expected.push((value * finish.inverse).round_ties_even().min(255.0) as u32);
                 }
                 assert!(expected.contains(&0) && expected.contains(&255), "the bounds are met");
-                for kernels in tables() {
+                for kernels in LowPrecisionKernels::available() {
                     let (mut out, mut found) = (Aligned::zeros(grid.quantised_len()), trunk(grid));
                     let skip = add.then_some(&mut found[..]);
                     kernels.convolve(grid, &packed, &words(&inputs), &finish, skip, &mut out);
@@ -123,7 +111,7 @@ fn boards_are_quantised_and_dequantised() {
         // Cut off, too, though its whole number has more than 32 bits.
         board[grid.square(3)] = 1e30;
         let inner = || (0..side * side).flat_map(|square| board[grid.square(square)..][..48].iter().copied());
-        for kernels in tables() {
+        for kernels in LowPrecisionKernels::available() {
             let (mut out, mut wide) = (Aligned::zeros(grid.quantised_len()), Floats::zeros(grid.inner_len()));
             // A step of 1/160: what is above 255 of them is cut off.
             kernels.quantise(grid, &board, 160.0, &mut out);

@@ -270,8 +270,11 @@ impl FleetControl for WorkerEnd {
             self.finished = plies;
             let _ = self.events.send(Event::Finished(plies));
         }
-        let is_time = Instant::now() >= self.send_due || plies >= MOST_PLIES || self.sent + plies >= self.until;
-        Ok(!is_time && !self.is_over && self.job.is_none())
+        Ok(!self.is_over && self.sent + plies < self.until)
+    }
+
+    fn rests(&mut self, progress: &FleetProgress) -> bool {
+        Instant::now() >= self.send_due || progress.training_plies >= MOST_PLIES || self.job.is_some()
     }
 }
 
