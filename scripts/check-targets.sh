@@ -11,7 +11,7 @@ mkdir -p "$work"
 export CARGO_TARGET_DIR=$work/build
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 wanted=${1:-}
-program=(-p hnefi --no-default-features --features web,terminal)
+program=(-p hnefi --no-default-features --features "web,terminal")
 
 # can TARGET COMMAND PACKAGE...: whether the target's standard library and a C compiler are there or can be installed.
 can() {
