@@ -53,6 +53,19 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
+/// Ends the program at a signal, after `first`: for what draws, where Ctrl-C is a key.
+///
+/// # Errors
+/// When the signal handler cannot be installed.
+#[cfg(feature = "terminal")]
+pub fn end_after(first: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+    ctrlc::set_handler(move || {
+        first();
+        std::process::exit(CODE.into());
+    })
+    .context("installing the Ctrl-C handler")
+}
+
 /// Whether a signal asked the work to stop.
 pub fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)

@@ -160,7 +160,7 @@ function status() {
   $("status-line").classList.toggle("ended", Boolean(state.ending));
 }
 
-/** Whether a player has failed, or the adviser of a person, and waits to be asked again. */
+/** Whether the player to move has failed, and waits to be asked again. */
 function isStuck({ problem, thinking, ending, ply, plies, seats, to_move }) {
   const isPlayers = !seats[to_move === "attackers" ? 0 : 1].person;
   return Boolean(problem) && isPlayers && !thinking && !ending && ply === plies;

@@ -67,6 +67,9 @@ const isId = (id) => /^[0-9a-f]{32}$/.test(id);
 
 const read = (id) => store.read(GAME + id, anEntry);
 
+/** Whether a game went on when this browser kept it last. */
+export const wentOn = (id) => read(id)?.goesOn === true;
+
 /** A game that is no game of one's own, and stands in no list. */
 export function hide(id) {
   unlisted.add(id);

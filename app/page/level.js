@@ -1,5 +1,6 @@
 // The level that a person plays against: the easiest at first, and another one once it is too easy or too hard.
 
+import { wentOn } from "./kept.js";
 import * as store from "./store.js";
 
 const KEPT = "level";
@@ -22,9 +23,12 @@ export function atLevel(asked, level = kept.level) {
 
 const nameOf = ({ id, number }) => `${id} ${number}`;
 
-/** Counts a game that ends now if it is one of a person against a level; one that is only looked at was counted. */
+/**
+ * Counts a game of a person against a level once it has ended, be it while the page was away; one that had ended before
+ * was counted.
+ */
 export function count(state, old) {
-  if (old?.id !== state.id || old.result) return;
+  if (old?.id === state.id ? old.result : !wentOn(state.id)) return;
   const { seats, source, result } = state;
   const mine = seats.findIndex(({ person }) => person);
   const level = seats[1 - mine]?.strength?.level;

@@ -22,7 +22,7 @@ use hnefi_run::GameRecord;
 use hnefi_run::PlyCaps;
 
 /// How often the observer is asked whether to stop while no game ends.
-const POLL: Duration = Duration::from_millis(100);
+pub(crate) const POLL: Duration = Duration::from_millis(100);
 
 /// The settings of a match.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,6 +18,8 @@ pub use setup::PlaySetup;
 
 use std::path::PathBuf;
 
+use hnefi_arena::players::PlayerError;
+
 /// The most threads that search one tree unless more are asked for: they share it behind one lock.
 const MOST_SEARCH_THREADS: usize = 4;
 
@@ -61,7 +63,7 @@ pub enum PlayError {
     #[error(transparent)]
     NoResignation(#[from] hnefi_record::NoResignation),
     /// A file name that does not say how to save.
-    #[error("cannot save as {path}: expected a name ending in .pgn or .jsonl")]
+    #[error("cannot save as {path}: expected a name ending in .pgn or .jsonl, without ~")]
     SaveName {
         /// The name given.
         path: PathBuf,
@@ -80,8 +82,32 @@ pub enum PlayError {
 }
 
 impl PlayError {
+    /// A player of this name could not choose a move.
+    pub fn of_player(name: &str, error: PlayerError) -> PlayError {
+        // The name is said once.
+        let problem = match error {
+            PlayerError::Program { error, .. } => error.problem,
+            error => error.to_string(),
+        };
+        PlayError::Player { name: name.to_owned(), problem }
+    }
+
     /// For `map_err` on the streams of a board.
     pub fn stream(doing: &'static str) -> impl Fn(std::io::Error) -> PlayError {
         move |source| PlayError::Stream { doing, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_arena::players::{ProgramError, ProgramErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_player_that_failed_is_said_once() {
+        let error = ProgramError { kind: ProgramErrorKind::Crash, problem: "the program ended".to_owned() };
+        let error = PlayError::of_player("uci:x", PlayerError::Program { player: "uci:x".to_owned(), error });
+        assert_eq!(error.to_string(), "uci:x could not choose a move: the program ended");
     }
 }

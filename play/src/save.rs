@@ -12,6 +12,10 @@ use crate::PlayError;
 /// # Errors
 /// When the ending is another one, the file exists or cannot be written.
 pub fn save(game: GameRecord, path: &Path) -> Result<(), PlayError> {
+    // No shell has read it: it would become a folder of that name.
+    if path.starts_with("~") {
+        return Err(PlayError::SaveName { path: path.to_owned() });
+    }
     let format = match path.extension().and_then(|ending| ending.to_str()) {
         Some("pgn") => Format::Pgn,
         Some("jsonl") => Format::Jsonl,

@@ -208,12 +208,16 @@ impl<F: Form> Arrays<F> {
         }
     }
 
-    /// Whether these are the shapes for this number of games.
+    /// Whether these are the shapes for this number of games, in C's order.
     fn fit(&self, py: Python<'_>, count: usize, size: BoardSize) -> bool {
         self.planes.bind(py).shape() == planes_of::<F>(count, size)
             && self.globals.bind(py).shape() == [count, GLOBALS]
             && self.masks.bind(py).shape() == [count, F::mask(size)]
             && self.players.bind(py).shape() == [count]
+            && self.planes.bind(py).is_c_contiguous()
+            && self.globals.bind(py).is_c_contiguous()
+            && self.masks.bind(py).is_c_contiguous()
+            && self.players.bind(py).is_c_contiguous()
     }
 
     /// The named tuple of them.

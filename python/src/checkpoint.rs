@@ -210,6 +210,9 @@ pub fn save_checkpoint(
     network.check_bounds().map_err(refused)?;
     let whole = to_python(py, &Card::new(network))?;
     for (key, value) in &card {
+        if !whole.contains(key)? {
+            return Err(refused(format!("card: {key:?} is no part of a card; expected such as \"rulesets\"")));
+        }
         whole.set_item(key, value)?;
     }
     let card: Card = from_python(&whole, "card")?;

@@ -221,7 +221,13 @@ pub fn position_of(argument: &Bound<'_, PyAny>) -> PyResult<Position> {
         return Ok(position.get().clone());
     }
     if let Ok(game) = argument.cast::<Game>() {
-        return Ok(game.try_borrow()?.position());
+        let game = game.try_borrow()?;
+        if let Some(side) = game.resigned() {
+            let fen = game.fen();
+            let problem = format!("the game is over, {side} resigned; expected one that goes on, or its `position`");
+            return Err(refused(format!("position {fen}: {problem}")));
+        }
+        return Ok(game.position());
     }
     Err(refused(format!("position {}: expected hnefi.Position or hnefi.Game", shown(argument))))
 }

@@ -1,7 +1,7 @@
 //! Players by their specs, for environments in which they answer.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_arena::players::{ModelCache, Player as Chooser, PlayerError, PlayerSpec};
 use hnefi_engine::{Game as Played, Move};
@@ -15,7 +15,7 @@ use crate::arguments::{SEEDS, optional, shown};
 use crate::game::Game;
 use crate::observation::numbers;
 use crate::position::Position;
-use crate::process::{ALL_CORES, interruptible};
+use crate::process::{ALL_CORES, Shared, interruptible};
 use crate::refused;
 
 /// The players that nobody uses just now, and the process that made them: a child cannot use its parent's programs.
@@ -29,16 +29,16 @@ type Idle = (u32, Vec<Box<dyn Chooser>>);
 #[pyclass(module = "hnefi", frozen)]
 pub struct Player {
     spec: PlayerSpec,
-    models: Mutex<ModelCache>,
-    idle: Mutex<Idle>,
+    models: Shared<ModelCache>,
+    idle: Shared<Idle>,
 }
 
 #[pymethods]
 impl Player {
     #[new]
     fn new(py: Python<'_>, spec: &str) -> PyResult<Player> {
-        let models = ModelCache::new(Devices::cpu(), SearchConfig::default()).into();
-        let idle = Mutex::new((std::process::id(), Vec::new()));
+        let models = Shared::new(ModelCache::new(Devices::cpu(), SearchConfig::default()));
+        let idle = Shared::new((std::process::id(), Vec::new()));
         let player = Player { spec: spec.parse().map_err(refused)?, models, idle };
         py.detach(|| player.used(|_| Ok(()))).map_err(refused)?;
         Ok(player)
@@ -54,7 +54,7 @@ impl Player {
     /// of the policy index. They are thought about on all cores, and the interpreter's lock is released. Raises
     /// ValueError for a game that is over, and where an external program fails. Ctrl-C ends it: within a move of a
     /// network or an external program, else after it.
-    #[pyo3(signature = (positions, seed = None), text_signature = "(self, positions, seed=0)")]
+    #[pyo3(signature = (positions, seed = None), text_signature = "($self, positions, seed=0)")]
     fn choose<'py>(
         &self,
         py: Python<'py>,
@@ -70,6 +70,8 @@ impl Player {
             return Err(refused("positions of several board sizes: expected one"));
         }
         let pool = ALL_CORES.get(py)?;
+        self.models.check()?;
+        self.idle.check()?;
         let work = |stopped: &Arc<AtomicBool>| {
             let choose = |(index, game): (usize, &Played)| {
                 if stopped.load(Ordering::Relaxed) {
@@ -102,7 +104,7 @@ impl Player {
     /// What `work` does with a player of this spec that nobody else uses meanwhile.
     fn used<T>(&self, work: impl FnOnce(&mut dyn Chooser) -> Result<T, PlayerError>) -> Result<T, PlayerError> {
         let process = std::process::id();
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.wait();
         if idle.0 != process {
             std::mem::forget(std::mem::replace(&mut *idle, (process, Vec::new())));
         }
@@ -110,10 +112,10 @@ impl Player {
         drop(idle);
         let mut player = match waiting {
             Some(player) => player,
-            None => self.spec.build(&mut self.models.lock().unwrap_or_else(PoisonError::into_inner))?,
+            None => self.spec.build(&mut self.models.wait())?,
         };
         let done = work(player.as_mut())?;
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).1.push(player);
+        self.idle.wait().1.push(player);
         Ok(done)
     }
 }

@@ -97,16 +97,26 @@ impl<T> Shared<T> {
         Shared { value: Mutex::new(value), process: std::process::id().into() }
     }
 
-    /// Waits for its turn. Raises RuntimeError where that would never come.
-    pub fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, T>> {
+    /// Raises RuntimeError where its turn would never come.
+    pub fn check(&self) -> PyResult<()> {
         let process = std::process::id();
         let elsewhere = self.process.load(Ordering::Relaxed) != process;
         if elsewhere && matches!(self.value.try_lock(), Err(TryLockError::WouldBlock)) {
             let problem = "another thread was using this when the process forked; expected a fork between two calls";
             return Err(PyRuntimeError::new_err(problem));
         }
-        let guard = self.value.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         self.process.store(process, Ordering::Relaxed);
-        Ok(guard)
+        Ok(())
+    }
+
+    /// Waits for its turn. Raises RuntimeError where that would never come.
+    pub fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, T>> {
+        self.check()?;
+        Ok(self.value.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits for its turn, without the interpreter's lock and after [`Shared::check`].
+    pub fn wait(&self) -> MutexGuard<'_, T> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

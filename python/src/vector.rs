@@ -388,7 +388,7 @@ pub fn positions_of(argument: &Bound<'_, PyAny>) -> PyResult<Vec<Position>> {
 ///
 /// With `out`, the `Observation` of as many positions of that size, its arrays are written anew and returned. A
 /// position whose game is over has no legal move. All cores work, and the interpreter's lock is released. Raises
-/// ValueError for no positions, several board sizes and an `out` of other shapes.
+/// ValueError for no positions, a resigned game, several board sizes and an `out` of other shapes or not in C's order.
 #[pyfunction]
 #[pyo3(signature = (positions, out = None))]
 pub fn encode<'py>(

@@ -121,7 +121,10 @@ def test_encoded_positions_are_what_each_shows(ruleset: str) -> None:
     assert again.planes is seen.planes and again.masks is seen.masks
     assert np.array_equal(seen.globals[0], positions[-1].globals())
     assert all(np.array_equal(a, b) for a, b in zip(hnefi.encode(env), env.observe()))
-    for wrong in (seen.planes, hnefi.encode(positions[:3]), seen._replace(masks=seen.masks[:, ::2])):
+    fortran = [
+        seen._replace(**{name: np.asfortranarray(getattr(seen, name))}) for name in ("planes", "globals", "masks")
+    ]
+    for wrong in (seen.planes, hnefi.encode(positions[:3]), seen._replace(masks=seen.masks[:, ::2]), *fortran):
         with pytest.raises(ValueError, match=f"expected the Observation of 40 positions of {env.size}x{env.size}"):
             hnefi.encode(positions, out=wrong)  # type: ignore[arg-type]
 

@@ -228,3 +228,48 @@ def test_without_a_seed_no_two_environments_play_alike() -> None:
         return planes
 
     assert len({seen() for _ in range(3)}) > 1
+
+
+def test_after_an_opponent_that_failed_the_agent_does_not_move_for_it() -> None:
+    asked = []
+
+    def fails_once(position: hnefi.Position) -> str:
+        asked.append(position)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        return first(position)
+
+    env = HnefataflVectorEnv(1, opponent=fails_once, fen="7/3a3/3a3/aa3aa/3d2k/3a3/3a3 a")
+    with pytest.raises(RuntimeError, match="expected reset"):
+        env.step([0])
+    env.reset(seed=1)
+    with pytest.raises(KeyboardInterrupt):
+        env.step([env.games.position(0).action("d6c6")])
+    with pytest.raises(RuntimeError, match="expected reset"):
+        env.step([env.games.position(0).action("g3g1")])
+    env.reset()
+    env.step([env.games.position(0).action("d6c6")])
+
+
+def test_no_game_of_many_waits() -> None:
+    many = HnefataflVectorEnv(2)
+    many.reset()
+    with pytest.raises(ValueError, match="action -1"):
+        many.step([-1, -1])
+    with pytest.raises(ValueError, match="move -1"):
+        HnefataflVectorEnv(2, side="defenders", opponent=lambda position: -1).reset()
+
+
+def test_a_state_with_other_random_numbers_changes_nothing() -> None:
+    one, many = HnefataflEnv(), HnefataflVectorEnv(2)
+    states = [env.reset(seed=1) and env.get_state() for env in (one, many)]
+    one.step(int(one.action_masks().argmax()))
+    many.step(many.action_masks().argmax(1))
+    for env, old, fen in (
+        (one, states[0], lambda: one.game.fen),
+        (many, states[1], lambda: many.games.position(0).fen),
+    ):
+        before = fen()
+        with pytest.raises(ValueError, match="PCG64"):
+            env.set_state(old._replace(random={"bit_generator": "?"}))
+        assert fen() == before

@@ -1,5 +1,7 @@
 """Networks, search and matches."""
 
+import io
+import json
 import signal
 import subprocess
 import sys
@@ -8,6 +10,7 @@ import time
 from pathlib import Path
 
 import hnefi
+import hnefi.training
 import numpy as np
 import pytest
 
@@ -115,7 +118,7 @@ def test_the_lock_is_released_while_searching(network: hnefi.Checkpoint) -> None
     [
         "network.search(start, seconds=60)",
         "network.search_each([start] * 1000, 2000)",
-        "network.search_each([start], 10**7, root='puct', max_nodes=10**7)",
+        "network.search_each([start], 5_000_000, root='puct', max_nodes=8_000_000)",
         "hnefi.Player('alphabeta:3').choose([start] * 100_000)",
         "hnefi.Player('model:brandubh,time=600').choose([start])",
         "hnefi.match('model:brandubh,time=600', 'random', 2, 'brandubh')",
@@ -184,3 +187,23 @@ def test_the_build_runs_on_every_cpu_and_chooses_its_kernels(root: Path) -> None
     flags = open("/proc/cpuinfo").read() if info["compiled_for"] == "x86_64" else ""
     if " avx2 " in flags and " fma " in flags:
         assert "AVX" in info["kernels"], info
+
+
+def test_a_task_takes_numpys_numbers(network: hnefi.Checkpoint, tmp_path: Path) -> None:
+    hnefi.save_checkpoint(tmp_path / "from", network.tensors(), {"network": network.card()["network"]})
+    (tmp_path / "out").mkdir()
+    told = {
+        **{"generation": 1, "checkpoint": str(tmp_path / "from"), "state": None, "output": str(tmp_path / "out")},
+        **{"first_step": 0, "rates": [0.1], "seed": 1, "value_lambda": 1.0, "value_fade": 0.0, "train": {"batch": 4}},
+    }
+    said = io.StringIO()
+    task = hnefi.training.Task(told, [], said)
+    task.progress(np.int64(1), {"total": np.float32(1.5)})
+    task.finish(network.tensors(), {"total": np.float32(1.5)}, np.int64(4))
+    assert [json.loads(line)["losses"] for line in said.getvalue().splitlines()] == [{"total": 1.5}] * 2
+
+
+def test_a_card_has_no_other_keys(network: hnefi.Checkpoint, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match='"ruleset" is no part'):
+        card = {"network": network.card()["network"], "ruleset": []}
+        hnefi.save_checkpoint(tmp_path / "other", network.tensors(), card)

@@ -78,6 +78,9 @@ def test_a_game_is_resigned_copied_and_looked_up() -> None:
     assert (game.is_over, game.winner, game.resigned, game.outcome) == (True, "defenders", "attackers", None)
     assert (game.reward("attackers"), game.reward("defenders"), other.reward("attackers")) == (-1.0, 1.0, None)
     assert game.legal_moves() == [] and not game.action_mask().any()
+    for look in (lambda: hnefi.encode([game]), lambda: hnefi.search(game, lambda positions: (), 4)):
+        with pytest.raises(ValueError, match="the game is over, attackers resigned"):
+            look()
     assert other.position_at(0) == hnefi.Position("brandubh")
     assert [position.ply for position in other.positions()] == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="over"):

@@ -54,3 +54,6 @@ def test_images_are_taken_back_and_shapes_are_checked() -> None:
             wrong()
     with pytest.raises(ValueError, match="1175 moves"):
         symmetries.transform_policy(policies[:, 1:], 1)
+    for action in (-1, 1176):
+        with pytest.raises(ValueError, match=f"action {action}: expected 0 to 1175"):
+            symmetries.transform_action(action, 7, 1)

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import inspect
 import multiprocessing
 import os
 import pickle
@@ -217,6 +218,44 @@ busy.join()
 assert len(in_a_fork(work).players) == 64
 """
     run(code, tmp_path)
+
+
+def test_a_fork_while_a_player_thinks_is_no_wait_for_ever(tmp_path: Path) -> None:
+    engine = tmp_path / "engine.py"
+    engine.write_text(
+        """
+import sys, time
+for line in sys.stdin:
+    word = line.split()[0]
+    if word == "uci":
+        time.sleep(1.5)
+    answer = {"uci": "uciok", "isready": "readyok", "go": "bestmove a4a3"}.get(word)
+    if answer:
+        print(answer, flush=True)
+    if word == "quit":
+        break
+"""
+    )
+    code = f"""
+start = hnefi.Position("brandubh")
+player = hnefi.Player("uci:{sys.executable} {engine}")
+busy = threading.Thread(target=player.choose, args=([start] * 4,))
+busy.start()
+time.sleep(0.7)
+def work():
+    try:
+        return len(player.choose([start]))
+    except RuntimeError as error:
+        return str(error)
+answer = in_a_fork(work)
+assert answer == 1 or "when the process forked" in answer, answer
+busy.join()
+"""
+    run(code, tmp_path)
+
+
+def test_bound_methods_do_not_ask_for_self() -> None:
+    assert list(inspect.signature(hnefi.Player("random").choose).parameters) == ["positions", "seed"]
 
 
 def test_threads_that_share_an_environment_wait_for_each_other() -> None:

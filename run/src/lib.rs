@@ -16,7 +16,7 @@ pub use differences::differences;
 pub use hnefi_record::{GameKey, GameRecord, PlyRecord, RecordError, Replay, recorded_policy};
 pub use metrics::{GenerationMetrics, LossValues, ResignSummary, SelfPlayMetrics, TrainingMetrics};
 pub use read_error::ReadError;
-pub use rules_file::named_rules;
+pub use rules_file::{named_rules, said_rules};
 pub use run::{Run, flat};
 
 /// Name and version of this program, as the objects of a run have them.

@@ -71,7 +71,16 @@ fn options(text: &str) -> Result<NamedRules, String> {
     }
 }
 
-/// A run's configuration, its checkpoints and its workers name rules by a text.
+/// As [`named_rules`], for whatever names rules by a text later on: runs, their ladders, checkpoints and workers.
+///
+/// # Errors
+/// As [`named_rules`], and when no text says these rules.
+pub fn said_rules(text: &str) -> Result<NamedRules, BadRules> {
+    let rules = named_rules(text)?;
+    check_said(&rules).map_err(BadRules)?;
+    Ok(rules)
+}
+
 ///
 /// # Errors
 /// When no text says these rules.
@@ -83,9 +92,7 @@ pub(crate) fn check_said(rules: &NamedRules) -> Result<(), String> {
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NamedRules, D::Error> {
-    let rules = named_rules(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)?;
-    check_said(&rules).map_err(serde::de::Error::custom)?;
-    Ok(rules)
+    said_rules(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
 #[cfg(test)]

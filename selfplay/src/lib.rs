@@ -71,6 +71,8 @@ pub struct Fleet {
     limits: Handicap,
     uploads: Vec<Upload>,
     threads: usize,
+    /// The batch that plays first: after a rest it is the turn of others.
+    turn: usize,
 }
 
 impl Fleet {
@@ -91,6 +93,7 @@ impl Fleet {
             limits: config::limits(config),
             uploads: Vec::new(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            turn: 0,
         }
     }
 
@@ -191,7 +194,9 @@ impl Fleet {
             balance: balance.clone(),
             batches,
         };
-        threads::play(&mut self.batches, &settings, self.threads, make_evaluator, control, &snapshot)
+        let turn = self.turn;
+        self.turn = (turn + self.threads) % self.batches.len();
+        threads::play(&mut self.batches, turn, &settings, self.threads, make_evaluator, control, &snapshot)
     }
 
     /// Ends the generation: returns the games finished so far (fewer than the quota if [`Fleet::play`] was stopped) and

@@ -53,8 +53,11 @@ struct Shared<'batches, 'a> {
 
 /// Plays until every batch has reached its part of the quota. `snapshot` makes a snapshot of the states of all batches,
 /// each between two of its rounds.
+///
+/// The batches play in turn, beginning with number `turn`.
 pub(super) fn play(
     batches: &mut [GameBatch],
+    turn: usize,
     settings: &GenerationSettings<'_>,
     threads: usize,
     make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
@@ -69,8 +72,9 @@ pub(super) fn play(
         stopped: false,
         quota: settings.quota,
     };
+    let (later, first) = batches.split_at_mut(turn);
     let queue: VecDeque<_> =
-        batches.iter_mut().filter(|batch| !batch.is_done(settings)).map(|batch| (batch, 0)).collect();
+        first.iter_mut().chain(later).filter(|batch| !batch.is_done(settings)).map(|batch| (batch, 0)).collect();
     let threads = threads.clamp(1, queue.len().max(1));
     let [stop, rest] = [false; 2].map(AtomicBool::new);
     let shared = Shared { settings, queue: Mutex::new(queue), stop, rest, snapshot: AtomicU64::new(0) };

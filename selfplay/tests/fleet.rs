@@ -451,3 +451,13 @@ fn a_stage_with_longer_openings_opens_no_game_again() {
         assert!(game.plies.iter().skip_while(|ply| !ply.trains).all(|ply| ply.trains), "game {}", game.game);
     }
 }
+
+#[test]
+fn after_a_rest_it_is_the_turn_of_others() {
+    let mut fleet = fleet(&config()).with_threads(1);
+    for _ in 0..2 {
+        let rested = fleet.play(Quota::Plies(u64::MAX), PLAYOUTS, "first", &slow, &mut Resting);
+        assert!(matches!(rested, Err(FleetError::Stopped)));
+    }
+    assert_eq!(fleet.games_begun(), 64, "both batches have played");
+}

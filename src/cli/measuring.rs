@@ -9,9 +9,9 @@ use hnefi_arena::{SprtParams, TunedKey};
 use hnefi_engine::NamedRules;
 use hnefi_inference::{DeviceChoice, PrecisionChoice};
 use hnefi_record::REVIEW_PLAYOUTS;
-use hnefi_run::named_rules;
 #[cfg(feature = "train")]
 use hnefi_run::store::Location;
+use hnefi_run::{named_rules, said_rules};
 use serde::Serialize;
 
 use super::{DeviceArgs, even, record_file, seed};
@@ -128,7 +128,7 @@ pub struct LadderArgs {
     #[arg(long = "opponent", value_name = "PLAYER", default_values = ["alphabeta:1", "alphabeta:2"])]
     pub opponents: Vec<PlayerSpec>,
     /// Ruleset; may be repeated [default: the rulesets of the newest checkpoint].
-    #[arg(long, value_parser = named_rules)]
+    #[arg(long, value_parser = said_rules)]
     pub rules: Vec<NamedRules>,
     /// Games of a match, half as each side.
     #[arg(long, default_value_t = 100, value_parser = even)]

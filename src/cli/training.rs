@@ -12,7 +12,7 @@ use hnefi_engine::NamedRules;
 use hnefi_inference::DeviceList;
 #[cfg(feature = "train")]
 use hnefi_run::config::{ANY_NAME, BATCH_GAMES};
-use hnefi_run::named_rules;
+use hnefi_run::said_rules;
 use hnefi_run::store::{Location, RetryPolicy, StoreWatch};
 
 use super::{change, directory, seed, whole};
@@ -226,7 +226,7 @@ pub struct SelfplayArgs {
     pub model: Option<PathBuf>,
     /// One ruleset: a name, a rules record or a file of rules [default: the one that the network was trained for, or
     /// the config's].
-    #[arg(long, value_parser = named_rules)]
+    #[arg(long, value_parser = said_rules)]
     pub rules: Option<NamedRules>,
     /// Games to play.
     #[arg(long, value_parser = whole::<u64>(1..=u64::MAX))]

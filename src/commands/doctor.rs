@@ -35,7 +35,9 @@ pub fn run(args: DoctorArgs, hardware: &Hardware) -> anyhow::Result<()> {
     };
     output::line(format_args!("precisions     {}", Precision::ALL.map(precision).join(", ")))?;
     output::line("devices")?;
-    for (device, state) in devices(hardware) {
+    let devices = devices(hardware);
+    let is_choice = devices.iter().filter(|(_, state)| state.is_ok()).count() > 1;
+    for (device, state) in devices {
         let state = match state {
             Ok(detail) => format!("available: {detail}"),
             Err(problem) => format!("not available: {problem}"),
@@ -47,7 +49,7 @@ pub fn run(args: DoctorArgs, hardware: &Hardware) -> anyhow::Result<()> {
         "chosen         {} for self-play and play, {} for training",
         chosen.device, chosen.train_device
     ))?;
-    if let Some(trials) = auto(hardware)? {
+    if is_choice && let Some(trials) = auto(hardware)? {
         output::line(format_args!("auto           {trials}"))?;
     }
     let names = hnefi_inference::pretrained_names();
@@ -61,13 +63,13 @@ fn devices(hardware: &Hardware) -> Vec<(DeviceChoice, Result<String, CardError>)
     std::iter::once(cpu).chain(hardware.cards.survey()).collect()
 }
 
-/// What `auto` takes for the network `copenhagen`, where there is a choice.
+/// What `auto` takes for the network `copenhagen`.
 fn auto(hardware: &Hardware) -> anyhow::Result<Option<String>> {
     let Some(checkpoint) = pretrained("copenhagen").transpose()? else { return Ok(None) };
     let trials = hardware.devices.try_all(&checkpoint.weights, PrecisionChoice::Auto)?;
     let texts: Vec<String> = trials.iter().map(Trial::to_string).collect();
     let fastest = Trial::fastest(&trials);
-    Ok((trials.len() > 1).then(|| format!("{fastest} for evaluations ({})", texts.join(", "))))
+    Ok(Some(format!("{fastest} for evaluations ({})", texts.join(", "))))
 }
 
 /// Compares a card with the CPU, and says what it is and what it did as the CPU does.

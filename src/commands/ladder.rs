@@ -60,7 +60,7 @@ fn play(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> a
 fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
     let run = Run::open(&args.run, args.store.retry(work.clone()))?;
-    // What has been climbed has nothing missing until there is another checkpoint or parameter.
+    // What has been climbed has nothing missing until there is another checkpoint or parameter, or a match is removed.
     let mut climbed = None;
     while !work.is_stopped() {
         let finished = run.is_finished()?;
@@ -78,9 +78,9 @@ fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) ->
             // As in training: the multiples, and in the end the last one.
             let last = rungs.last().copied().filter(|_| finished);
             rungs.retain(|&rung| rung.is_multiple_of(every) || Some(rung) == last);
-            let wanted = (rungs, hnefi_train::trainer::ladder_params(&config)?);
+            let wanted = (rungs, hnefi_train::trainer::ladder_params(&config)?, run.matches_played()?);
             if climbed.as_ref() != Some(&wanted) && climb_all(store, &wanted.0, &wanted.1, &mut models, work)? {
-                climbed = Some(wanted);
+                climbed = Some((wanted.0, wanted.1, run.matches_played()?));
             }
         }
         work.wait(LOOK);

@@ -12,6 +12,8 @@ use indicatif::ProgressBar;
 
 use crate::cli::{self, PlayArgs};
 use crate::hardware::Hardware;
+#[cfg(feature = "terminal")]
+use crate::interrupt;
 use crate::progress;
 
 #[cfg(not(feature = "terminal"))]
@@ -40,7 +42,8 @@ pub fn run(args: PlayArgs, hardware: &Hardware) -> anyhow::Result<()> {
         Some(player) => player.clone(),
         None => usual(preset)?,
     };
-    progress::note(&ProgressBar::hidden(), &format!("{player} plays {preset}"));
+    let does = if args.side == cli::Seat::Both { "gives hints for" } else { "plays" };
+    progress::note(&ProgressBar::hidden(), &format!("{player} {does} {preset}"));
     if let PlayerSpec::Model(spec) = &player
         && let Some(text) = models.checkpoint(&spec.path)?.card.foreign_to(preset)
     {
@@ -67,6 +70,9 @@ pub fn run(args: PlayArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     #[cfg(feature = "terminal")]
     if interactive && !args.plain {
+        // Nothing of what was told may come into the drawing.
+        progress::finish();
+        interrupt::end_after(hnefi_terminal::give_back)?;
         return Ok(hnefi_terminal::run(table, hnefi_terminal::Theme::from_environment())?);
     }
     #[cfg(not(feature = "terminal"))]

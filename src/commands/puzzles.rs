@@ -40,7 +40,9 @@ pub fn run(args: PuzzlesArgs, hardware: &Hardware) -> anyhow::Result<()> {
 fn puzzles(file: Option<&Path>) -> anyhow::Result<Vec<Puzzle>> {
     let Some(file) = file else { return Ok(shipped()) };
     let text = read_text(file, LARGEST).with_context(|| format!("reading {}", file.display()))?;
-    read(&text).with_context(|| file.display().to_string())
+    let puzzles = read(&text).with_context(|| file.display().to_string())?;
+    anyhow::ensure!(!puzzles.is_empty(), "{}: there is no puzzle in it", file.display());
+    Ok(puzzles)
 }
 
 /// The line of `--json`: a player, and its right moves by theme.
@@ -74,9 +76,6 @@ impl Count {
 
 fn solve(args: &SolveArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut puzzles = puzzles(args.file.as_deref())?;
-    if let Some(file) = args.file.as_deref().filter(|_| puzzles.is_empty()) {
-        bail!("{}: there is no puzzle in it", file.display());
-    }
     puzzles.retain(|puzzle| args.rules.is_empty() || args.rules.iter().any(|rules| *rules == puzzle.rules));
     let puzzles: Vec<Puzzle> = puzzles.into_iter().step_by(args.every as usize).collect();
     if puzzles.is_empty() {
@@ -166,6 +165,10 @@ fn find(args: &FindArgs) -> anyhow::Result<()> {
     let games = read_all(&args.sources)?;
     // Check the records, which are not trusted, before any work.
     games.iter().try_for_each(GameRecord::check)?;
+    let foreign = games.iter().filter(|game| game.rules.preset().is_none()).count();
+    if foreign > 0 {
+        progress::warn(&format!("{foreign} games are left out: puzzles are of the nine presets alone"));
+    }
     let params = MineParams { longest: args.longest, answers: usize::from(args.answers), ..MineParams::default() };
     let work = Work::begin(progress::count(games.len(), "games"))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or_else(cores, usize::from)).build()?;
@@ -174,10 +177,9 @@ fn find(args: &FindArgs) -> anyhow::Result<()> {
             if work.is_stopped() {
                 return Ok(Vec::new());
             }
-            let Some(rules) = record.rules.preset() else { return Ok(Vec::new()) };
-            let puzzles = mine(rules, &record.game()?, &params);
             work.bar.inc(1);
-            Ok(puzzles)
+            let Some(rules) = record.rules.preset() else { return Ok(Vec::new()) };
+            Ok(mine(rules, &record.game()?, &params))
         };
         games.par_iter().map(one).collect::<anyhow::Result<_>>()
     })?;

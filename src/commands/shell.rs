@@ -19,7 +19,7 @@ pub fn man(args: &ManArgs) -> anyhow::Result<()> {
             let page = page?.path();
             // Without this, `man` would join the lines of the examples.
             let text = std::fs::read_to_string(&page)?.replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n", 1);
-            std::fs::write(&page, text)?;
+            std::fs::write(&page, text.replacen(".SH EXTRA\n", ".SH NOTES\n", 1))?;
         }
         Ok(())
     })?;

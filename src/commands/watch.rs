@@ -22,7 +22,10 @@ pub fn run(args: WatchArgs) -> anyhow::Result<()> {
     }
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         #[cfg(feature = "terminal")]
-        return Ok(hnefi_terminal::watch::run(&runs)?);
+        {
+            crate::interrupt::end_after(hnefi_terminal::give_back)?;
+            return Ok(hnefi_terminal::watch::run(&runs)?);
+        }
         #[cfg(not(feature = "terminal"))]
         crate::progress::warn(super::WITHOUT_TERMINAL);
     }

@@ -81,6 +81,8 @@ fn bench_prints_a_line_of_json_per_figure() {
         }
         for figure in &figures {
             assert_eq!(figure["stage"], stage);
+            // Each of them has a ruleset that is measured.
+            assert!(["7x7", "9x9", "11x11"].iter().any(|board| figure["board"] == *board), "{figure}");
             assert!(["net", "precision", "peak"].iter().all(|key| figure.get(key).is_some()), "{figure}");
             assert!(figure["threads"].as_u64().is_some_and(|threads| threads > 0), "{figure}");
             // A delay and a share may be nothing.

@@ -242,7 +242,8 @@ fn shells_and_man_know_every_command() {
         let page = String::from_utf8(workspace.read(&format!("pages/man1/hnefi-{name}.1"))).expect("text");
         assert!(page.contains(".TH hnefi") && page.contains(".SH EXAMPLES\n.nf\n  hnefi"), "{name}: {page}");
     }
-    assert!(workspace.at("pages/man1/hnefi.1").is_file());
+    let page = String::from_utf8(workspace.read("pages/man1/hnefi.1")).expect("text");
+    assert!(page.contains(".SH NOTES\n") && !page.contains(".SH EXTRA"), "{page}");
 }
 
 #[test]
@@ -272,12 +273,49 @@ fn nohup_is_obeyed() {
 #[test]
 fn a_long_move_is_left_at_once() {
     let workspace = Workspace::new();
-    for line in ["match model:brandubh,time=3000 random --threads 1", "match model:brandubh,threads=2,time=3000 random"]
-    {
-        let child = workspace.command(line).spawn().expect("starts");
+    for line in [
+        "match model:brandubh,time=3000 random --threads 1",
+        "match model:brandubh,threads=2,time=3000 random",
+        "match uci:cat,timeout=600 random --games 2 --threads 1",
+        "puzzles solve uci:cat,timeout=600 --threads 1",
+    ] {
+        let mut child = workspace.command(line).spawn().expect("starts");
         await_handler(&child);
+        // The first move begins.
+        std::thread::sleep(std::time::Duration::from_secs(2));
         send(&child, Signal::SIGINT);
-        let error = Ended::from(child.wait_with_output().expect("ended")).error;
-        assert!(error.contains("auto takes "), "{line}: {error}");
+        wait_until(&format!("{line}: the move goes on"), || child.try_wait().expect("a child").is_some());
+        let Ended { error, code, .. } = child.wait_with_output().expect("ended").into();
+        assert_eq!(code, Some(130), "{line}: {error}");
+        assert_eq!(error.contains("auto takes "), line.contains("time=3000"), "{line}: {error}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_board_is_drawn_after_the_notes_and_given_back_at_a_signal() {
+    let workspace = Workspace::new();
+    let program = env!("CARGO_BIN_EXE_hnefi");
+    let line = format!("echo $$ >pid; stty rows 24 cols 80; exec {program} play random --rules brandubh");
+    let mut script = std::process::Command::new("script");
+    script.args(["-qfec", &line, "log"]).current_dir(workspace.at("")).stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = script.spawn().expect("util-linux is there");
+    let log = || std::fs::read(workspace.at("log")).unwrap_or_default();
+    let at = |words: &str| log().windows(words.len()).position(|here| here == words.as_bytes());
+    // Differences are drawn: only what is drawn at first stands in one piece.
+    wait_until("no board", || at("all keys").is_some());
+    let pid = std::fs::read_to_string(workspace.at("pid")).expect("a number").trim().parse().expect("a number");
+    kill(Pid::from_raw(pid), Signal::SIGTERM).expect("sent");
+    child.wait().expect("ended");
+    assert!(at("random plays brandubh") < at("\u{1b}[?1049h"), "a note within the drawing");
+    assert!(at("\u{1b}[?1049l").is_some(), "the terminal is not given back");
+}
+
+#[test]
+fn who_plays_and_who_gives_hints_is_told_apart() {
+    let workspace = Workspace::new();
+    for (side, does) in [("both", "random gives hints for brandubh"), ("attackers", "random plays brandubh")] {
+        let error = workspace.succeeds_with(&format!("play --side {side} --plain random"), "quit\n").error;
+        assert!(error.contains(does), "{error}");
     }
 }

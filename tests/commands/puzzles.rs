@@ -44,9 +44,11 @@ fn puzzles_are_found_in_games_and_proven_again() {
 fn bad_input_is_named() {
     let workspace = Workspace::new();
     workspace.write("junk.jsonl", "\n{\"id\": 3}\n");
+    workspace.write("empty.jsonl", "");
     for (line, expected) in [
         ("puzzles check junk.jsonl", "junk.jsonl: line 2: "),
         ("puzzles check none.jsonl", "reading none.jsonl: "),
+        ("puzzles check empty.jsonl", "there is no puzzle in it"),
         ("puzzles solve alphabta:2", "did you mean alphabeta:2?"),
         ("puzzles solve", "<PLAYER>"),
         ("puzzles find junk.jsonl --out junk.jsonl", "junk.jsonl"),
@@ -54,4 +56,13 @@ fn bad_input_is_named() {
         let message = workspace.refused(line);
         assert!(message.contains(expected), "{line}: {message}");
     }
+}
+
+#[test]
+fn games_of_other_rules_are_told() {
+    let workspace = Workspace::new();
+    workspace.write("games.jsonl", "{\"rules\": \"parlett-13x13\", \"fen\": null, \"moves\": []}\n");
+    workspace.succeeds("import games.jsonl --out games.hgames");
+    let error = workspace.succeeds("puzzles find games.hgames --out found.jsonl").error;
+    assert!(error.contains("1 games are left out: puzzles are of the nine presets alone"), "{error}");
 }

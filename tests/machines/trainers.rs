@@ -106,11 +106,14 @@ fn who_follows_a_run_rates_its_last_generation_and_warns_once() {
     std::fs::write(&damaged, bytes).expect("written");
     let mut follower = scene.process(&["ladder", &scene.location(), "--follow", "--threads", "1"]);
     let mut errors = follower.stderr.take().expect("piped");
-    wait_for(&scene.run(), "ladder/000003-000000-brandubh-p4-g2-s7.json");
+    let played = "ladder/000003-000000-brandubh-p4-g2-s7.json";
+    wait_for(&scene.run(), played);
+    std::fs::remove_file(scene.run().join(played)).expect("removed");
+    wait_for(&scene.run(), played);
     // Two more looks.
     std::thread::sleep(std::time::Duration::from_secs(11));
     kill(follower);
     let mut told = String::new();
     errors.read_to_string(&mut told).expect("text");
-    assert!(told.matches("skipped on the ladder").count() <= 2, "{told}");
+    assert!((1..=3).contains(&told.matches("skipped on the ladder").count()), "{told}");
 }

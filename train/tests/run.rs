@@ -576,3 +576,35 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     let message = from(&config, &folder.path().join("none"), Path::new("no/such")).unwrap_err().to_string();
     assert!(message.starts_with("beginning with the weights of no/such: there is no such folder"), "{message}");
 }
+
+#[test]
+fn a_run_begins_with_the_newest_network_of_a_copy_without_its_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    let finished = train(&config(), &old, &Silent).unwrap();
+    std::fs::remove_dir_all(old.join("state/000003")).unwrap();
+    let mut config = config();
+    (config.run.seed, config.budget.generations) = (2, 1);
+    from(&config, &new, &old).unwrap();
+    assert_eq!(Checkpoint::load_card(&new.join("checkpoints/000000")).unwrap().id, finished.checkpoint_id);
+}
+
+#[test]
+fn a_damaged_origin_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    train(&config(), &old, &Silent).unwrap();
+    cut(old.join("state/000003/optimiser.bpk"));
+    let message = from(&config(), &new, &old).unwrap_err().to_string();
+    assert!(message.contains("its checkpoint alone will do"), "{message}");
+    assert!(!new.exists());
+    from(&config(), &new, &old.join("checkpoints/000003")).unwrap();
+}
+
+#[test]
+fn a_device_that_was_left_open_stays_open_for_workers() {
+    let dir = tempfile::tempdir().unwrap();
+    train(&changed(&["run.device=\"auto\"", "budget.generations=1"]), dir.path(), &Silent).unwrap();
+    let kept = hnefi_train::configuration(&Store::open_to_read(dir.path()).unwrap()).unwrap().unwrap();
+    assert!(kept.run.device.is_auto());
+}

@@ -172,7 +172,10 @@ impl App {
             Action::Redo => self.back_or_forth(Session::redo, "There is nothing to play again."),
             Action::Hint => self.want_hint(),
             Action::Flip => self.flipped = !self.flipped,
-            Action::Pause => self.paused = !self.paused,
+            Action::Pause => {
+                self.paused = !self.paused;
+                self.notice = Some(if self.paused { "Paused: p goes on." } else { "It goes on." }.to_owned());
+            }
             Action::Resign => self.ask_first(Question::Resign),
             Action::New { swap } => self.ask_first(Question::New { swap }),
             Action::Quit => self.ask_first(Question::Quit),

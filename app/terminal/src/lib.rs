@@ -73,8 +73,13 @@ impl MouseGuard {
 
 impl Drop for MouseGuard {
     fn drop(&mut self) {
-        // There is nobody left to tell when the terminal is gone.
-        let _ = execute!(std::io::stdout(), DisableMouseCapture);
-        ratatui::restore();
+        give_back();
     }
+}
+
+/// Gives the terminal and the mouse back.
+pub fn give_back() {
+    // There is nobody left to tell when the terminal is gone.
+    let _ = execute!(std::io::stdout(), DisableMouseCapture);
+    ratatui::restore();
 }

@@ -465,3 +465,10 @@ fn pieces_stand_out_from_every_ground_and_from_each_other() {
     }
     assert!(contrast(piece[0], piece[1]) > 7.0);
 }
+
+#[test]
+fn a_pause_is_told_also_on_the_turn_of_a_person() {
+    let mut app = begun();
+    press(&mut app, "p");
+    assert_eq!(app.notice.as_deref(), Some("Paused: p goes on."));
+}

@@ -109,9 +109,7 @@ fn think(
             }
         }
         if let Some((stamp, game)) = newest {
-            let choice = player
-                .choose(&game, &mut rng)
-                .map_err(|error| PlayError::Player { name: player.name().to_owned(), problem: error.to_string() });
+            let choice = player.choose(&game, &mut rng).map_err(|error| PlayError::of_player(player.name(), error));
             if answers.send((stamp, choice)).is_err() {
                 return;
             }

@@ -22,7 +22,7 @@ pub(crate) struct Bounds {
     /// Connections at once; others wait until one of them ends.
     pub(crate) most: usize,
     /// How long the head of a request may take. A connection that asks nothing for that long is closed, and one that
-    /// takes nothing of an answer for that long.
+    /// takes nothing of an answer for six times as long.
     pub(crate) patience: Duration,
 }
 
@@ -47,7 +47,8 @@ impl AsyncWrite for Impatient {
             self.limit = None;
             return written;
         }
-        let patience = self.patience;
+        // Much of the buffer must have left before the system takes more: slow readers are not deaf.
+        let patience = 6 * self.patience;
         let limit = self.limit.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
         limit.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }

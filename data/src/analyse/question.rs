@@ -102,6 +102,9 @@ impl Question {
             moves.push(played.map_err(|problem| format!("moves: ply {}: {problem}", index + 1))?);
         }
         let plies = asked.plies.unwrap_or_else(|| vec![moves.len()]);
+        if plies.is_empty() {
+            return Err("plies: an empty list; expected at least one".to_owned());
+        }
         if let Some(ply) = plies.iter().find(|&&ply| ply > moves.len()) {
             return Err(format!("plies: {ply}; expected 0 to {}, the moves there are", moves.len()));
         }

@@ -100,6 +100,7 @@ fn what_cannot_be_asked_is_answered_by_an_error() {
         (r#"{"id": "x", "rules": "brandubh", "playout": 3}"#, json!("x"), "unknown field `playout`"),
         (r#"{"id": "x", "rules": "brandubh", "moves": ["d6f6", "d6f6"]}"#, json!("x"), "moves: ply 2: "),
         (r#"{"id": "x", "rules": "brandubh", "plies": [1]}"#, json!("x"), "plies: 1; expected 0 to 0"),
+        (r#"{"id": "x", "rules": "brandubh", "plies": []}"#, json!("x"), "plies: an empty list; expected at least one"),
         (r#"{"id": "x", "rules": "brandubh", "playouts": 0}"#, json!("x"), "playouts: 0; expected 1 to"),
         (r#"{"id": "x", "rules": "brandubh", "top": 0}"#, json!("x"), "top: 0; expected at least 1"),
         (r#"{"id": "x", "rules": "brandubh", "fen": "7"}"#, json!("x"), "FEN"),

@@ -237,9 +237,7 @@ impl<R: BufRead, W: Write> Plain<R, W> {
 }
 
 fn choose(player: &mut dyn Player, session: &Session, rng: &mut Rng) -> Result<Choice, PlayError> {
-    player
-        .choose(session.game(), rng)
-        .map_err(|error| PlayError::Player { name: player.name().to_owned(), problem: error.to_string() })
+    player.choose(session.game(), rng).map_err(|error| PlayError::of_player(player.name(), error))
 }
 
 /// Keeps what the player thinks of the position on the board.

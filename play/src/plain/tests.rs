@@ -154,7 +154,7 @@ fn two_players_play_to_the_end_and_the_input_may_be_closed() {
 fn saving_names_the_file_or_says_what_is_wrong() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("my game.pgn").display().to_string();
-    let input = format!("save {path}\nsave {path}\nsave game.txt\nsave\n");
+    let input = format!("save {path}\nsave {path}\nsave game.txt\nsave ~/x.pgn\nsave\n");
     let found = talk(PlaySetup { folder: folder.path().to_owned(), ..table(&[]) }, &input);
     in_order(
         &found,
@@ -162,6 +162,7 @@ fn saving_names_the_file_or_says_what_is_wrong() {
             &format!("Saved as {path}."),
             "the game was not saved: writing",
             "expected a name ending in .pgn or .jsonl",
+            "cannot save as ~/x.pgn: ",
             "game-0001.pgn and",
         ],
     );

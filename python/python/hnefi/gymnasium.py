@@ -195,8 +195,8 @@ class HnefataflEnv(gymnasium.Env[Seen, np.int64]):
             raise ValueError(f"state: a game under {game.rules!r}: expected {self.rules!r}")
         if not game.is_over and self.opponent is not None and game.side_to_move != side:
             raise ValueError(f"state: {game.side_to_move} to move: expected {side}, the agent's side")
-        self.game, self.side = game.copy(), side
         self.np_random.bit_generator.state = random
+        self.game, self.side = game.copy(), side
         return self._seen()
 
     def _show(self) -> None:
@@ -247,6 +247,8 @@ class HnefataflVectorEnv(gymnasium.vector.VectorEnv[Seen, ArrayLike, NDArray[Any
         self.opponent, self.side_given = opponent, side
         self._answers = _Answers(opponent)
         self.sides = np.zeros(num_envs, np.int8)
+        # Whether the agent is to move everywhere: not while the opponent does, nor after it has failed.
+        self._begun = False
 
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None
@@ -255,14 +257,21 @@ class HnefataflVectorEnv(gymnasium.vector.VectorEnv[Seen, ArrayLike, NDArray[Any
         mask = (options or {}).get("reset_mask", np.ones(self.num_envs, bool))
         seen = self.games.reset(seed, mask=mask)
         self._draw_sides(np.flatnonzero(mask))
-        return _dict(self._reply(seen, {})[0]), {}
+        self._begun = False
+        seen = self._reply(seen, {})[0]
+        self._begun = True
+        return _dict(seen), {}
 
     def step(
         self, actions: ArrayLike
     ) -> tuple[Seen, NDArray[Any], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        if not self._begun:
+            raise RuntimeError("the agent is not to move in every game; expected reset")
         infos: dict[str, Any] = {}
-        seen, gains, terminated, truncated = self._play(actions, infos)
+        seen, gains, terminated, truncated = self._play(_moves(actions, "action"), infos)
+        self._begun = False
         seen, losses, later_terminated, later_truncated = self._reply(seen, infos)
+        self._begun = True
         return _dict(seen), gains - losses, terminated | later_terminated, truncated | later_truncated, infos
 
     def _play(
@@ -289,7 +298,7 @@ class HnefataflVectorEnv(gymnasium.vector.VectorEnv[Seen, ArrayLike, NDArray[Any
                 actions[waiting] = self.games.random_actions()[waiting]
             else:
                 positions = [self.games.position(game) for game in waiting]
-                actions[waiting] = self._answers.to(positions, self.np_random)
+                actions[waiting] = _moves(self._answers.to(positions, self.np_random), "the opponent's move")
             seen, *results = self._play(actions, infos)
             gains, terminated, truncated = gains + results[0], terminated | results[1], truncated | results[2]
         return seen, gains, terminated, truncated
@@ -313,7 +322,9 @@ class HnefataflVectorEnv(gymnasium.vector.VectorEnv[Seen, ArrayLike, NDArray[Any
         players = np.array([SIDES.index(position.side_to_move) for position in games.positions])
         if self.opponent is not None and not np.array_equal(players, sides):
             raise ValueError(f"state: players {players} to move: expected {sides}, the agent's sides")
+        type(self.np_random.bit_generator)(0).state = random  # Raises for what is none.
         self.games.set_state(games)
+        self._begun = True
         self.sides = np.array(sides, np.int8)
         self.np_random.bit_generator.state = random
         return _dict(self.games.observe())
@@ -322,6 +333,14 @@ class HnefataflVectorEnv(gymnasium.vector.VectorEnv[Seen, ArrayLike, NDArray[Any
         if self.render_mode is None:
             return None
         return tuple(str(self.games.position(game)) for game in range(self.num_envs))
+
+
+def _moves(numbers: ArrayLike, name: str) -> NDArray[Any]:
+    """The numbers, among which no game waits (-1, for `hnefi.VectorEnv`)."""
+    given = np.asarray(numbers)
+    if (given == -1).any():
+        raise ValueError(f"game {int((given == -1).argmax())}: {name} -1: expected a legal move")
+    return given
 
 
 def _dict(seen: Observation) -> Seen:

@@ -125,6 +125,3 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's name, w
         if self.render_mode == "human":
             print(self.game)
         return None
-
-    def close(self) -> None:
-        pass

@@ -36,7 +36,10 @@ def transform_policy(policy: NDArray[Scalar], symmetry: int) -> NDArray[Scalar]:
 
 def transform_action(action: int, size: int, symmetry: int) -> int:
     """The image of a move, a number of the policy index of boards with `size` squares along an edge."""
-    return int(_origins(4 * (size - 1) * size**2, inverse(symmetry))[action])
+    origins = _origins(4 * (size - 1) * size**2, inverse(symmetry))
+    if not 0 <= action < len(origins):
+        raise ValueError(f"action {action}: expected 0 to {len(origins) - 1} on this board")
+    return int(origins[action])
 
 
 def _checked(symmetry: int) -> int:

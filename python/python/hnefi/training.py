@@ -62,17 +62,19 @@ class Task:
 
     def progress(self, steps: int, losses: Mapping[str, float]) -> None:
         """Shows how many steps of this task are taken, with their mean losses."""
-        self._say({"step": steps, "losses": dict(losses)})
+        self._say({"step": int(steps), "losses": {name: float(loss) for name, loss in losses.items()}})
 
     def finish(self, tensors: Mapping[str, Any], losses: Mapping[str, float], samples: Optional[int] = None) -> None:
         """Hands in the weights that are to play, by the names of docs/NETWORK.md, and the mean losses: "total",
         "policy", "value", "moves_left" and "occupancy", as far as they are known. `samples`: how many were trained on,
         None for a batch a step."""
+        means = {name: float(loss) for name, loss in losses.items()}
+        count = None if samples is None else int(samples)
         card = json.loads((self.checkpoint / "card.json").read_text())
         made = self.output / "checkpoint"
         save_checkpoint(made, dict(tensors), {"network": card["network"]})
         (made / "model.safetensors").rename(self.output / "model.safetensors")
-        answer = {"step": len(self.rates), "losses": dict(losses), "finished": True, "samples": samples}
+        answer = {"step": len(self.rates), "losses": means, "finished": True, "samples": count}
         self._say(answer)
 
     def _say(self, answer: Mapping[str, Any]) -> None:

@@ -43,7 +43,8 @@ pub struct Span {
 impl Span {
     /// Progress of the stage, 0 to 1, at this progress of the budget.
     pub fn within(self, progress: f64) -> f64 {
-        ((progress - self.from) / (self.until - self.from)).clamp(0.0, 1.0)
+        // A share may be too small to lie between two numbers.
+        ((progress - self.from) / (self.until - self.from).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
     }
 }
 
@@ -214,6 +215,12 @@ mod tests {
 
     fn parse(text: &str) -> Result<TrainConfig, ConfigError> {
         TrainConfig::parse(text, "stages")
+    }
+
+    #[test]
+    fn a_stage_of_no_length_has_a_progress() {
+        let [begun, done] = [(1.0, 1.0), (0.5, 0.75)].map(|(at, now)| Span { from: at, until: at }.within(now));
+        assert_eq!([begun, done], [0.0, 1.0]);
     }
 
     const THREE: &str = r#"

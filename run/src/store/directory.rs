@@ -262,7 +262,16 @@ impl Directory {
         above: &mut Vec<PathBuf>,
         keys: &mut Vec<String>,
     ) -> Result<(), StoreError> {
-        for entry in self.entries(folder)? {
+        let entries = match self.entries(folder) {
+            // A state that was superseded meanwhile has taken its folder along.
+            Err(StoreError::Directory { source, .. })
+                if !prefix.is_empty() && source.kind() == io::ErrorKind::NotFound =>
+            {
+                return Ok(());
+            }
+            entries => entries?,
+        };
+        for entry in entries {
             let name = entry.file_name();
             // Skip names that are not keys: the lock, unfinished files, files of the user.
             let Some(name) = name.to_str().filter(|name| is_key(name)) else { continue };
@@ -320,6 +329,32 @@ mod tests {
 
     use super::*;
     use crate::store::{Access, FaultAction, RetryPolicy, Store, StoreWatch};
+
+    /// Removes a folder just before it is listed.
+    #[derive(Debug)]
+    struct Superseding;
+
+    impl StoreWatch for Superseding {
+        fn attempt(&self, operation: &Operation<'_>) -> FaultAction {
+            if let Operation::List(folder) = operation
+                && folder.ends_with("state/000001")
+            {
+                fs::remove_dir_all(folder).unwrap();
+            }
+            FaultAction::Proceed
+        }
+    }
+
+    #[test]
+    fn a_state_may_be_superseded_while_it_is_listed() {
+        let dir = tempfile::tempdir().unwrap();
+        let retry = RetryPolicy { watch: Arc::new(Superseding), ..RetryPolicy::default() };
+        let store = Store::open(&dir.path().into(), Access::Shared, retry).unwrap();
+        for key in ["state/000001/counters.json", "state/000002/counters.json"] {
+            store.create(key, b"x").unwrap();
+        }
+        assert_eq!(store.list("").unwrap(), ["state/000002/counters.json"]);
+    }
 
     #[derive(Default)]
     struct Flushed(Mutex<Vec<PathBuf>>);

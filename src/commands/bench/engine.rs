@@ -30,9 +30,9 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
         report.add(figure("perft 3, all moves made", size, threads, made, "moves/s", bare))?;
         // Perft counts the leaves and makes the moves that lead to their parents.
         let inner = perft(&mut Position::start(&preset(size).rules()), 3);
-        let milliseconds = 1e3 * seconds_of_perft_4(effort, threads);
+        let milliseconds = 1e3 * seconds_of_perft_4(effort, threads)?;
         report.add(figure("perft 4, leaves counted", size, threads, milliseconds, "ms", 1e3 * inner as f64 / bare))?;
-        for size in BoardSize::ALL {
+        for size in super::SIZES {
             let plies = effort.rate_on(threads, |thread| random_games(size, thread));
             report.add(figure("random games", size, threads, plies, "plies/s", bare))?;
         }
@@ -60,11 +60,11 @@ fn bare_moves(effort: Effort, threads: usize) -> f64 {
     })
 }
 
-fn seconds_of_perft_4(effort: Effort, threads: usize) -> f64 {
+fn seconds_of_perft_4(effort: Effort, threads: usize) -> anyhow::Result<f64> {
     let start = Position::start(&preset(BoardSize::ELEVEN).rules());
     let count = |mut position: Position, depth| perft(&mut position, depth);
     if threads == 1 {
-        return effort.seconds_of(|| assert_eq!(count(start.clone(), 4), LEAVES));
+        return Ok(effort.seconds_of(|| assert_eq!(count(start.clone(), 4), LEAVES)));
     }
     let mut moves = MoveList::new();
     start.legal_moves(&mut moves);
@@ -76,10 +76,11 @@ fn seconds_of_perft_4(effort: Effort, threads: usize) -> f64 {
             position
         })
         .collect();
-    effort.seconds_of(|| {
-        let leaves: u64 = after.par_iter().map(|position| count(position.clone(), 3)).sum();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    Ok(effort.seconds_of(|| {
+        let leaves: u64 = pool.install(|| after.par_iter().map(|position| count(position.clone(), 3)).sum());
         assert_eq!(leaves, LEAVES);
-    })
+    }))
 }
 
 /// Uniformly random games to their ends.

@@ -29,7 +29,7 @@ pub(super) fn network_name(config: &NetworkConfig) -> String {
 pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
     let (fast, slow): (Vec<Precision>, Vec<Precision>) =
         Precision::ALL.into_iter().partition(|precision| precision.missing().is_none());
-    for size in BoardSize::ALL {
+    for size in super::SIZES {
         for (blocks, channels) in [(4, 32), (6, 64)] {
             for real in [false, true] {
                 let config = network(blocks, channels, real);

@@ -40,6 +40,9 @@ use crate::output;
 pub(super) use gpu::compare_training;
 use measure::Effort;
 
+/// The boards of engine and evaluation, each with the ruleset of [`preset`].
+const SIZES: [BoardSize; 3] = [BoardSize::SEVEN, BoardSize::NINE, BoardSize::ELEVEN];
+
 /// One measured figure; with `--json` a line.
 #[derive(Clone, Debug, Serialize)]
 struct Figure {

@@ -35,9 +35,9 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let on_cpu = |size, precision: Precision, games, seconds, threads| {
         play(size, &config, (&devices, &|| Duration::ZERO), precision.into(), games, seconds, threads)
     };
-    let memory = on_cpu(BoardSize::ELEVEN, Precision::F32, MANY_GAMES, 10.0 * effort.seconds, super::cores())?.memory;
+    let memory = on_cpu(BoardSize::ELEVEN, Precision::F32, MANY_GAMES, 10.0 * effort.seconds, effort.threads)?.memory;
     let (name, mebibytes) = (format!("memory, {MANY_GAMES} games"), memory as f64 / f64::from(1 << 20));
-    report.add(figure(&name, BoardSize::ELEVEN, Precision::F32, super::cores(), mebibytes, "MiB", None))?;
+    report.add(figure(&name, BoardSize::ELEVEN, Precision::F32, effort.threads, mebibytes, "MiB", None))?;
     let sizes = [BoardSize::SEVEN, BoardSize::ELEVEN];
     for (size, &precision) in sizes.into_iter().flat_map(|size| precisions.iter().map(move |one| (size, one))) {
         for threads in effort.thread_counts() {

@@ -16,7 +16,7 @@ use super::context::Context;
 use super::fence::Fence;
 use super::games::{Games, load_games, load_missing, newest_games, training_plies};
 use super::observer::{RunStart, TrainObserver};
-use super::origin::{ancestor, first_stage, learner_from, take_over_games};
+use super::origin::{first_stage, learner_from, take_over_games};
 use super::params::{SelfPlay, TrainerParams};
 use super::parts::Trainer;
 use super::publish::{NewCheckpoint, publish_checkpoint, publish_job};
@@ -42,7 +42,9 @@ const EPOCH: u64 = 0x0065_706F_6368;
 /// Separates the seeds of the workers of trainers from other values derived from the run's seed.
 const OVERLAP: u64 = 0x006F_7665_726C_6170;
 
+/// Opens or begins the run of the configuration `asked`; `whole` is the same with the choices of this machine.
 pub(super) fn open<'a>(
+    asked: &TrainConfig,
     whole: &'a TrainConfig,
     params: &'a TrainerParams<'a>,
     observer: &'a dyn TrainObserver,
@@ -62,9 +64,9 @@ pub(super) fn open<'a>(
     }
     let devices = TrainingDevice::open_all(&params.cards, &whole.run.train_device)?;
     let command = params.trainer.map(TrainerCommand::new).transpose()?;
-    check_parts(whole, params)?;
+    check_parts(whole, params, &devices, command.is_some())?;
     let store = Store::open(&params.location, Access::Write, params.retry.clone())?;
-    let origin = run_file::write_or_compare(&store, whole, params.origin)?;
+    let origin = run_file::write_or_compare(&store, asked, params.origin)?;
     let mut warn = |text: &str| observer.warning(text);
     let (fence, announced) = Fence::claim(&store, &params.machine, &mut warn)?;
     let (mut counters, learner) = open_learner(whole, &store, &devices, origin.as_ref(), command.is_some(), observer)?;
@@ -156,7 +158,12 @@ fn seed_of_call(run: u64, use_of_it: u64, epoch: u32, parent: Option<&str>) -> u
 }
 
 /// Checks the device of self-play and the origin of a new run before anything is created.
-fn check_parts(whole: &TrainConfig, params: &TrainerParams<'_>) -> Result<(), TrainError> {
+fn check_parts(
+    whole: &TrainConfig,
+    params: &TrainerParams<'_>,
+    devices: &[TrainingDevice],
+    has_command: bool,
+) -> Result<(), TrainError> {
     if params.selfplay != SelfPlay::Elsewhere || params.ladder {
         params.cards.check(&whole.run.device)?;
     }
@@ -167,7 +174,11 @@ fn check_parts(whole: &TrainConfig, params: &TrainerParams<'_>) -> Result<(), Tr
         Err(error) => return Err(error.into()),
     };
     // An existing run does not need its origin.
-    if has_begun { Ok(()) } else { ancestor(path, &whole.stage(first_stage(path, whole)?)?).map(|_| ()) }
+    if has_begun {
+        return Ok(());
+    }
+    let config = whole.stage(first_stage(path, whole)?)?;
+    learner_from(path, &config, devices, LearnerParams::from(&config.train), has_command).map(drop)
 }
 
 /// Skips the generations that an earlier trainer announced and did not complete, because it may still be writing them.
@@ -251,7 +262,10 @@ fn open_learner(
                 // Every generation with metrics had a state.
                 if problems.is_empty() && store.exists(&metrics_key(generation + 1))? {
                     let key = format!("{}/counters.json", state_key(generation + 1));
-                    observer.warning(&format!("skipped {}: not found; going back one generation", store.name(&key)));
+                    observer.warning(&format!(
+                        "skipped {}: not found; going back to generation {generation}",
+                        store.name(&key)
+                    ));
                 }
                 return Ok(found);
             }

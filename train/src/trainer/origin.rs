@@ -39,6 +39,8 @@ pub(super) fn learner_from(
     if same_shape
         && let Ok(store) = Store::open_to_read(path)
         && let Some(&generation) = saved::states(&store)?.first()
+        // A copy may lack the newest state: an older one has the weights of an older generation.
+        && store.checkpoints()?.last().is_none_or(|&newest| newest <= generation)
     {
         let refuse = |error: TrainError| TrainError::Origin {
             path: path.to_owned(),

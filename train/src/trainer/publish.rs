@@ -105,10 +105,7 @@ fn write_or_keep(
 /// Writes the state of a complete generation. The state before it stays, in case the newest is damaged.
 pub(super) fn publish_state(store: &Store, counters: &Counters, learner: &LearnerState) -> Result<(), TrainError> {
     saved::write_state(store, counters, learner)?;
-    for old in saved::states(store)?.into_iter().filter(|&old| old + 1 < counters.generation) {
-        saved::remove_state(store, old)?;
-    }
-    Ok(())
+    saved::remove_old_states(store, counters.generation)
 }
 
 /// Writes the metrics of a generation, also for TensorBoard.

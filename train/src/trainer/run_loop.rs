@@ -38,13 +38,13 @@ pub fn train_at(
     params: &TrainerParams<'_>,
     observer: &dyn TrainObserver,
 ) -> Result<Summary, TrainError> {
-    let (mut config, say) = (config.clone(), |text: &str| observer.chose(text));
-    // Workers choose for themselves.
+    let (asked, mut config, say) = (config, config.clone(), |text: &str| observer.chose(text));
+    // Workers choose for themselves: the run keeps what was asked for.
     if params.selfplay != SelfPlay::Elsewhere {
         choose_for_play(&mut config, &params.cards, &say)?;
     }
     choose_for_training(&mut config, &params.cards, &say)?;
-    let mut trainer = open(&config, params, observer)?;
+    let mut trainer = open(asked, &config, params, observer)?;
     let trained = trainer.train();
     let ended = trainer.players.source.end(&trainer.context.store);
     let summary = trained?;

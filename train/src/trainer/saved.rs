@@ -10,6 +10,8 @@
 //! inflight/000002-0003.json     clock and self-play figures at that save
 //! ```
 
+use std::collections::BTreeSet;
+
 use hnefi_inference::{ENCODING_VERSION, json};
 use hnefi_run::store::{FleetSave, Store, StoreError, state_key};
 
@@ -53,6 +55,18 @@ pub(super) fn remove_state(store: &Store, generation: u32) -> Result<(), TrainEr
         store.remove(&part_key(generation, name))?;
     }
     Ok(())
+}
+
+/// Keeps the newest two states up to generation `newest` and removes what is older, also what is left of a state whose
+/// writing or removal was interrupted.
+pub(super) fn remove_old_states(store: &Store, newest: u32) -> Result<(), TrainError> {
+    let keys = store.list("state/")?;
+    let generation = |key: &String| key.strip_prefix("state/")?.split('/').next()?.parse::<u32>().ok();
+    let whole = keys.iter().filter(|key| key.ends_with("/counters.json")).filter_map(generation);
+    let whole: BTreeSet<u32> = whole.filter(|&whole| whole <= newest).collect();
+    let Some(&kept) = whole.iter().nth_back(1) else { return Ok(()) };
+    let old: BTreeSet<u32> = keys.iter().filter_map(generation).filter(|&old| old < kept).collect();
+    old.into_iter().try_for_each(|old| remove_state(store, old))
 }
 
 pub(super) fn states(store: &Store) -> Result<Vec<u32>, TrainError> {
@@ -186,6 +200,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(dir.path()).unwrap();
         (dir, store)
+    }
+
+    #[test]
+    fn two_states_stay_when_a_number_was_left_out_and_no_parts() {
+        let (_dir, store) = store();
+        let (counters, learner) = state();
+        store.create(&part_key(3, "weights.bpk"), b"left by one that died").unwrap();
+        for generation in [4, 5, 7] {
+            write_state(&store, &Counters { generation, ..counters.clone() }, &learner).unwrap();
+            remove_old_states(&store, generation).unwrap();
+        }
+        assert_eq!(states(&store).unwrap(), [7, 5]);
+        assert!(store.list("state/000003/").unwrap().is_empty());
     }
 
     #[test]

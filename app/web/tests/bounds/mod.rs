@@ -53,12 +53,23 @@ fn slow_heads_and_bodies_keep_nobody_waiting() {
 
 #[test]
 fn who_takes_no_answer_keeps_nobody_waiting() {
-    let address = serve(WebConfig { connections: 20, patience: Duration::from_secs(2), ..WebConfig::default() });
+    let address = serve(WebConfig { connections: 20, patience: Duration::from_secs(1), ..WebConfig::default() });
     // Far more than the buffers between the two hold.
     let asked = format!("GET /assets/texts/de.json HTTP/1.1\r\nHost: {address}\r\n\r\n").repeat(400);
     let deaf: Vec<TcpStream> = (0..20).map(|_| connect(address, &asked)).collect();
     get(address, "/api/setup").ok();
     drop(deaf);
+}
+
+#[test]
+fn who_takes_an_answer_slowly_gets_it() {
+    let address = serve(WebConfig { patience: Duration::from_secs(1), ..WebConfig::default() });
+    let asked = format!("GET /assets/texts/de.json HTTP/1.1\r\nHost: {address}\r\n\r\n").repeat(400);
+    let (mut slow, mut bytes) = (connect(address, &asked), [0; 2000]);
+    for _ in 0..40 {
+        assert!(slow.read(&mut bytes).is_ok_and(|count| count > 0), "it was cut off");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 #[test]

@@ -425,17 +425,24 @@ impl Place for Bucket {
 
     fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let what = format!("writing {key}");
+        // Over all attempts: an early one may arrive late.
+        let (mut ours, mut conflicts) = (false, Attempts::new(&self.retry));
         loop {
             match self.put_new(&what, key, bytes)? {
                 Answer::Done(()) => return Ok(()),
                 Answer::NotFound => return Err(self.no_bucket(&what)),
-                Answer::AlreadyThere { maybe_ours } => match self.get(key) {
-                    Ok(there) if maybe_ours && there == bytes => return Ok(()),
-                    Ok(_) => return Err(StoreError::Exists { place: self.place(), key: key.to_owned() }),
-                    // Two concurrent creations may both report a conflict although no object exists.
-                    Err(StoreError::Missing { .. }) => {}
-                    Err(error) => return Err(error),
-                },
+                Answer::AlreadyThere { maybe_ours } => {
+                    ours |= maybe_ours;
+                    match self.get(key) {
+                        Ok(there) if ours && there == bytes => return Ok(()),
+                        Ok(_) => return Err(StoreError::Exists { place: self.place(), key: key.to_owned() }),
+                        // Two concurrent creations may both report a conflict although no object exists.
+                        Err(StoreError::Missing { .. }) => {
+                            self.pause(&what, &mut conflicts, "a conflict, and there is no object".to_owned())?;
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
             }
         }
     }
@@ -516,4 +523,55 @@ fn error_chain(error: &Error) -> String {
         }
     }
     text.split_whitespace().collect::<Vec<_>>().join(" ").trim_start_matches(": ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU32;
+
+    use super::*;
+    use crate::store::{Access, Location, Store, StoreWatch};
+
+    const KEY: &str = "uploads/0000000000000001-000001.hupload";
+
+    fn place() -> Location {
+        Location::Bucket("memory://late/run".to_owned())
+    }
+
+    /// Does it on a thread of its own: the watch is asked within the runtime.
+    fn elsewhere(work: fn(&Store)) {
+        let open = || Store::open(&place(), Access::Write, RetryPolicy::default()).expect("a store");
+        std::thread::spawn(move || work(&open())).join().expect("no panic");
+    }
+
+    /// The first attempt is not answered, is not there when it is looked for, and arrives before the third.
+    #[derive(Default)]
+    struct Late {
+        writes: AtomicU32,
+        reads: AtomicU32,
+    }
+
+    impl StoreWatch for Late {
+        fn attempt(&self, operation: &Operation<'_>) -> FaultAction {
+            let Operation::Request(what) = operation else { return FaultAction::Proceed };
+            if what.starts_with("writing") {
+                match self.writes.fetch_add(1, Ordering::Relaxed) {
+                    0 => return FaultAction::FailAfterwards(std::io::ErrorKind::BrokenPipe.into()),
+                    2 => elsewhere(|store| store.create(KEY, b"games").expect("created")),
+                    _ => {}
+                }
+            } else if what.starts_with("reading") && self.reads.fetch_add(1, Ordering::Relaxed) == 0 {
+                elsewhere(|store| store.remove(KEY).expect("removed"));
+            }
+            FaultAction::Proceed
+        }
+    }
+
+    #[test]
+    fn an_attempt_that_arrives_late_is_ours() {
+        let retry = RetryPolicy { watch: Arc::new(Late::default()), ..RetryPolicy::default() };
+        let store = Store::open(&place(), Access::Add, retry).expect("a store");
+        store.create(KEY, b"games").expect("ours");
+    }
 }

@@ -18,12 +18,9 @@ use crate::trainer::games::{Games, check_rules};
 /// Time between two lists of the uploads.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Number of latest generations whose uploads may not be removed yet.
-const RECENT: usize = 2;
-
 #[derive(Default)]
 pub(in crate::trainer) struct Uploads {
-    /// Games of the latest generations and of this one.
+    /// Games of the replay window and of this generation.
     known: HashSet<GameKey>,
     /// Keys already read or taken over, including damaged uploads and uploads of known games.
     seen: BTreeSet<String>,
@@ -37,8 +34,8 @@ pub(in crate::trainer) struct Uploads {
 impl Uploads {
     /// No uploads yet, for a run with these recorded games.
     pub(in crate::trainer) fn new(recorded: &Games) -> Uploads {
-        let recent = recorded.values().rev().take(RECENT).flatten();
-        Uploads { known: recent.map(GameRecord::key).collect(), ..Uploads::default() }
+        // All of them: a worker that heard no answer may send an upload again long after it was taken in.
+        Uploads { known: recorded.values().flatten().map(GameRecord::key).collect(), ..Uploads::default() }
     }
 
     /// Reads new uploads, at most once in [`EVERY`].
@@ -95,4 +92,26 @@ fn read(rulesets: &[NamedRules], name: &str, bytes: &[u8]) -> Result<Upload, Str
     })?;
     let foreign = upload.games.iter().find_map(|game| check_rules(rulesets, game).err());
     foreign.map_or(Ok(upload), |problem| Err(format!("{name}: {problem}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Preset;
+    use hnefi_run::config::SelfPlayConfig;
+    use hnefi_search::SearchConfig;
+    use hnefi_selfplay::Fleet;
+
+    use super::*;
+
+    #[test]
+    fn an_upload_that_comes_back_after_many_generations_is_known() {
+        let game = |number: u32| GameRecord::new(7, number.into(), Preset::Brandubh.rules());
+        let recorded: Games = (1..=5).map(|generation| (generation, vec![game(generation)])).collect();
+        let fleet = Fleet::new(&SelfPlayConfig::default(), &SearchConfig::default(), 7);
+        let mut uploads = Uploads::new(&recorded);
+        for (number, games) in [(1, 0), (6, 1)] {
+            uploads.take_in(fleet.returned("hnefi", number, vec![game(number)]));
+            assert_eq!(uploads.games, games);
+        }
+    }
 }
