@@ -585,7 +585,7 @@ fn rules_that_no_record_says_have_no_ladder_and_no_recording() {
     let workspace = workspace();
     let start = "start:/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/";
     let text = format!("ruleset = \"dim:7 esc:e cor: cen: afor:a3,a4,a5 {start}\"\n");
-    workspace.write("forts.toml", &format!("{text}[attacker_forts]\nhostile_occupied = []\n"));
+    workspace.write("forts.toml", format!("{text}[attacker_forts]\nhostile_occupied = []\n"));
     for line in ["selfplay --games 1 --playouts 2 --out no", "ladder run --opponent random"] {
         let told = workspace.refused(&format!("{line} --rules forts.toml"));
         assert!(told.contains("no rules record says these rules"), "{told}");

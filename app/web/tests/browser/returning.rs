@@ -216,6 +216,8 @@ fn a_link_leads_to_its_game_for_whoever_does_not_know_its_id() {
 fn mistakes_of_a_reviewed_game_come_back_another_day() {
     let (browser, address) = begin();
     browser.open(&format!("http://{address}/"));
+    // The page sets up a game of its own first.
+    browser.my_turn();
     // The attackers let the king out; a person has played them.
     let seat = json!({ "player": "random" });
     enter(&browser, "/api/games", &json!({ "rules": "brandubh", "attackers": {}, "defenders": seat }));
