@@ -60,7 +60,7 @@ fn play(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> a
 fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
     let run = Run::open(&args.run, args.store.retry(work.clone()))?;
-    // What has been climbed has nothing missing until there is another checkpoint or parameter, or a match is removed.
+    // What was wanted, and how many matches there were, when nothing more could be played.
     let mut climbed = None;
     while !work.is_stopped() {
         let finished = run.is_finished()?;
@@ -79,8 +79,11 @@ fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) ->
             let last = rungs.last().copied().filter(|_| finished);
             rungs.retain(|&rung| rung.is_multiple_of(every) || Some(rung) == last);
             let wanted = (rungs, hnefi_train::trainer::ladder_params(&config)?, run.matches_played()?);
-            if climbed.as_ref() != Some(&wanted) && climb_all(store, &wanted.0, &wanted.1, &mut models, work)? {
-                climbed = Some((wanted.0, wanted.1, run.matches_played()?));
+            let is_settled = climbed.as_ref() == Some(&wanted);
+            let is_done = !is_settled && climb_all(store, &wanted.0, &wanted.1, &mut models, work)?;
+            // Where none could be played, none can be until something changes.
+            if is_done && run.matches_played()? == wanted.2 {
+                climbed = Some(wanted);
             }
         }
         work.wait(LOOK);
