@@ -15,8 +15,8 @@ pub const CODE: u8 = 130;
 /// Whether a signal has come.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Keeps SIGHUP ignored where whoever started the program had it ignored, as `nohup` does; known on Linux alone. For the
-/// beginning, when there is one thread.
+/// Keeps SIGHUP ignored where whoever started the program had it ignored, as `nohup` does; known on Linux alone. For
+/// the beginning, when there is one thread.
 pub fn keep_hangup_ignored() {
     #[cfg(target_os = "linux")]
     {

@@ -13,8 +13,8 @@ use crate::duel::POLL;
 use crate::players::{ModelCache, PlayerError, PlayerSpec};
 
 /// Lets a player choose a move in the position of every puzzle, and returns whether each puzzle was solved; fewer when
-/// the observer stopped. `observer` hears the number of puzzles done, several times a second, and returns whether to go on. An external program
-/// that breaks off has not solved the puzzle.
+/// the observer stopped. `observer` hears the number of puzzles done, several times a second, and returns whether to go
+/// on. An external program that breaks off has not solved the puzzle.
 ///
 /// For players without clocks the answer depends on the seed and not on the number of threads.
 ///

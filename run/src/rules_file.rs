@@ -81,9 +81,10 @@ pub fn said_rules(text: &str) -> Result<NamedRules, BadRules> {
     Ok(rules)
 }
 
+/// Whether a text says all of these rules.
 ///
 /// # Errors
-/// When no text says these rules.
+/// When none does.
 pub(crate) fn check_said(rules: &NamedRules) -> Result<(), String> {
     match rules.is_said() {
         true => Ok(()),

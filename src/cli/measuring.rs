@@ -24,16 +24,16 @@ pub struct MatchArgs {
     /// uci:COMMAND[,nodes=N|,movetime=MS].
     ///
     /// model: plays a checkpoint, a run's newest one or a shipped one. Its keys: `playouts=N` or `time=S` (seconds) for
-    /// a move; `precision=P`, what its network computes in: f32, int8 (for CPUs with AVX-VNNI or AVX-512 VNNI), which is
-    /// slower than f32 on others, or auto, the default with a time; `threads=N`, which search one tree, so that on more than one
-    /// no game can be repeated exactly; and `search.KEY=VALUE` for a setting of its search, such as `search.c_puct=1.5`
-    /// (docs/PLAYING.md lists them).
+    /// a move; `precision=P`, what its network computes in: f32, int8 (for CPUs with AVX-VNNI or AVX-512 VNNI), which
+    /// is slower than f32 on others, or auto, the default with a time; `threads=N`, which search one tree, so that on
+    /// more than one no game can be repeated exactly; and `search.KEY=VALUE` for a setting of its search, such as
+    /// `search.c_puct=1.5` (docs/PLAYING.md lists them).
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and
     /// backslashes work as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or
     /// `,movetime=MS` for what `go` says (1000 ms by default), `,timeout=S` for the seconds that an answer may take
-    /// beyond that (30), and `,option.NAME=VALUE` for an option that it is told before its first game. A program that does not answer in time, ends, or plays an illegal move loses
-    /// the game.
+    /// beyond that (30), and `,option.NAME=VALUE` for an option that it is told before its first game. A program that
+    /// does not answer in time, ends, or plays an illegal move loses the game.
     pub a: PlayerSpec,
     /// Player B.
     pub b: PlayerSpec,

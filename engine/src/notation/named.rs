@@ -65,7 +65,8 @@ impl NamedRules {
         self.0
     }
 
-    /// Whether [`NamedRules::name`] says all of these rules, the ply cap apart; no record says some mixtures of options.
+    /// Whether [`NamedRules::name`] says all of these rules, the ply cap apart; no record says some mixtures of
+    /// options.
     pub fn is_said(&self) -> bool {
         self.name().parse().is_ok_and(|said: NamedRules| said.covers(&self.0))
     }

@@ -145,7 +145,7 @@ impl PrecisionChoice {
         Some(format!("precision {precision} is slower than f32 here: this CPU lacks {missing}"))
     }
 
-    /// What it means for this network on the device `cpu`. A trial takes 0.1 to 0.3 s, once per shape of network.
+    /// What it means for this network on the device `cpu`. A trial takes some 0.3 s, once per shape of network.
     ///
     /// # Errors
     /// When the network cannot be packed for the trial.

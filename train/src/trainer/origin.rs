@@ -25,8 +25,8 @@ use crate::config::TrainConfig;
 use crate::learner::{Learner, LearnerParams, TrainingDevice};
 use crate::window;
 
-/// A learner with the weights of `path` for a run with `config`, and the id of their checkpoint. `has_command` is whether
-/// a program of the user's trains it.
+/// A learner with the weights of `path` for a run with `config`, and the id of their checkpoint. `has_command` is
+/// whether a program of the user's trains it.
 pub(super) fn learner_from(
     path: &Path,
     config: &TrainConfig,
