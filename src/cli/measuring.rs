@@ -9,9 +9,9 @@ use hnefi_arena::{SprtParams, TunedKey};
 use hnefi_engine::NamedRules;
 use hnefi_inference::{DeviceChoice, PrecisionChoice};
 use hnefi_record::REVIEW_PLAYOUTS;
+use hnefi_run::named_rules;
 #[cfg(feature = "train")]
-use hnefi_run::store::Location;
-use hnefi_run::{named_rules, said_rules};
+use hnefi_run::{said_rules, store::Location};
 use serde::Serialize;
 
 use super::{DeviceArgs, even, record_file, seed};
