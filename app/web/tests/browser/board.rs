@@ -527,3 +527,35 @@ fn who_resigns_while_looking_back_is_named() {
     browser.until("document.querySelector('#status').textContent.includes('The attackers resign')");
     browser.check_console();
 }
+
+#[cfg(unix)]
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn an_opponent_that_failed_is_asked_again() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = folder.path().join("engine.sh");
+    // Asked for a move for the first time, it ends.
+    let text = "#!/bin/sh\nwhile read -r line; do case \"$line\" in\nuci) echo uciok;;\nisready) echo readyok;;\n\
+                go*) [ -e \"$0.asked\" ] || { : >\"$0.asked\"; exit 1; }; echo bestmove d3c3;;\nquit) exit;;\nesac; done\n";
+    std::fs::write(&engine, text).expect("a file");
+    std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).expect("allowed");
+    let opponent = Some(format!("uci:{},nodes=5", engine.display()).parse().expect("a player"));
+    let browser = Browser::start();
+    browser.size(390, 844, 2.0);
+    let address = serve(WebConfig { opponent, people: [true, false], ..WebConfig::default() });
+    browser.open(&format!("http://{address}/"));
+    browser.my_turn();
+    browser.click("[data-square=d2]");
+    browser.click("[data-square=c2]");
+    browser.until("!document.querySelector('#stuck').hidden");
+    assert!(browser.text("#problem").contains("engine.sh"), "{}", browser.text("#problem"));
+    assert_eq!(browser.run(&format!("return {PLIES};")), 1);
+    browser.click("#try-again");
+    browser.until(&format!("{PLIES} === 2"));
+    browser.my_turn();
+    assert!(browser.run("return document.querySelector('#stuck').hidden;").as_bool().expect("a word"));
+    assert!(browser.run("return document.querySelector('#problem').hidden;").as_bool().expect("a word"));
+    assert!(browser.text("#status").contains("d3 to c3"), "{}", browser.text("#status"));
+    browser.check_console();
+}
