@@ -532,15 +532,10 @@ fn who_resigns_while_looking_back_is_named() {
 #[test]
 #[ignore = "needs chromium and chromedriver"]
 fn an_opponent_that_failed_is_asked_again() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a folder");
-    let engine = folder.path().join("engine.sh");
     // Asked for a move for the first time, it ends.
-    let text = "#!/bin/sh\nwhile read -r line; do case \"$line\" in\nuci) echo uciok;;\nisready) echo readyok;;\n\
-                go*) [ -e \"$0.asked\" ] || { : >\"$0.asked\"; exit 1; }; echo bestmove d3c3;;\nquit) exit;;\nesac; done\n";
-    std::fs::write(&engine, text).expect("a file");
-    std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).expect("allowed");
-    let opponent = Some(format!("uci:{},nodes=5", engine.display()).parse().expect("a player"));
+    let cases = "go*) [ -e \"$0.asked\" ] || { : >\"$0.asked\"; exit 1; }; echo bestmove d3c3;;";
+    let opponent = Some(super::http::program(folder.path(), cases));
     let browser = Browser::start();
     browser.size(390, 844, 2.0);
     let address = serve(WebConfig { opponent, people: [true, false], ..WebConfig::default() });

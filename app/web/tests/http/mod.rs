@@ -245,3 +245,17 @@ pub fn played(seed: u64) -> Session {
     }
     game
 }
+
+/// A program of others in `folder`, as a player: a shell script that answers every line it reads by `cases`.
+#[cfg(unix)]
+pub fn program(folder: &Path, cases: &str) -> PlayerSpec {
+    use std::os::unix::fs::PermissionsExt;
+    let engine = folder.join("engine.sh");
+    let text = format!(
+        "#!/bin/sh\nwhile read -r line; do case \"$line\" in\nuci) echo uciok;;\nisready) echo readyok;;\n{cases}\n\
+         quit) exit;;\nesac; done\n"
+    );
+    std::fs::write(&engine, text).expect("a file");
+    std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).expect("allowed");
+    format!("uci:{},nodes=5", engine.display()).parse().expect("a player")
+}

@@ -74,15 +74,10 @@ fn the_first_game_is_the_one_that_was_asked_for() {
 #[cfg(unix)]
 #[test]
 fn a_program_of_others_is_an_opponent_too() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a folder");
-    let engine = folder.path().join("engine.sh");
     // It knows one move, and the game that it belongs to.
-    let text = "#!/bin/sh\nwhile read -r line; do case \"$line\" in\nuci) echo uciok;;\nisready) echo readyok;;\n\
-                *'startpos moves d2c2') known=1;;\ngo*) [ \"$known\" ] && echo bestmove d3c3;;\nquit) exit;;\nesac; done\n";
-    std::fs::write(&engine, text).expect("a file");
-    std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).expect("allowed");
-    let opponent = Some(format!("uci:{},nodes=5", engine.display()).parse().expect("a player"));
+    let cases = "*'startpos moves d2c2') known=1;;\ngo*) [ \"$known\" ] && echo bestmove d3c3;;";
+    let opponent = Some(super::http::program(folder.path(), cases));
     let address = serve(WebConfig { opponent, people: [true, false], ..WebConfig::default() });
     let setup = get(address, "/api/setup");
     assert!(!setup.body.contains(&folder.path().display().to_string()), "{}", setup.body);
