@@ -194,14 +194,30 @@ impl Browser {
         while let Err(problem) =
             self.attempt("POST", &format!("/element/{}/click", self.element(selector)), Some(json!({})))
         {
-            let moved =
-                ["element click intercepted", "stale element reference"].iter().any(|kind| problem["error"] == *kind);
-            assert!(moved && Instant::now() < patience, "click on {selector}: {problem}");
+            let moved = ["element click intercepted", "element not interactable", "stale element reference"]
+                .iter()
+                .any(|kind| problem["error"] == *kind);
+            assert!(moved && Instant::now() < patience, "click on {selector}: {problem}\n{}", self.around(selector));
             // What lies below a board that keeps its place is scrolled to.
             let place = format!("document.querySelector({})?.scrollIntoView({{ block: 'center' }});", json!(selector));
             self.run(&place);
             std::thread::sleep(Duration::from_millis(100));
         }
+    }
+
+    /// An element and what it lies in, outermost last: name, whether it is drawn, and where.
+    fn around(&self, selector: &str) -> String {
+        let lines = self.run(&format!(
+            "const lines = []; \
+             for (let at = document.querySelector({}); at; at = at.parentElement) {{ \
+               const {{ x, y, width, height }} = at.getBoundingClientRect(); \
+               const {{ display, visibility, overflow }} = getComputedStyle(at); \
+               const names = [at.tagName, at.id, at.className, display, visibility, overflow]; \
+               lines.push([...names, x, y, width, height].join(' ')); }} \
+             return lines.join('\\n');",
+            json!(selector)
+        ));
+        lines.as_str().unwrap_or_default().to_owned()
     }
 
     /// Writes a value into a field or chooses it in a list, as a person's hand would.
