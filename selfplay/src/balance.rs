@@ -82,10 +82,14 @@ impl Balance {
 }
 
 /// Moves the handicap in favour of the side that scored less; `score` is the attackers' mean score, 0 to 1.
+///
+/// Playouts and blunders have one strength in steps. If each moved by itself, the one that its limit held would turn
+/// first, go beyond 0 and work against the other.
 fn adapt(handicap: &mut Handicap, score: f32, limits: Handicap) {
-    let towards = 2.0 * (0.5 - score);
-    handicap.doublings += STEP_DOUBLINGS * towards;
-    handicap.blunders += STEP_BLUNDERS * towards;
+    let strengths = [handicap.doublings / STEP_DOUBLINGS, handicap.blunders / STEP_BLUNDERS];
+    let strength = if strengths[0].abs() > strengths[1].abs() { strengths[0] } else { strengths[1] };
+    let strength = strength + 2.0 * (0.5 - score);
+    *handicap = Handicap { doublings: STEP_DOUBLINGS * strength, blunders: STEP_BLUNDERS * strength };
     restrict(handicap, limits);
 }
 
@@ -141,6 +145,22 @@ mod tests {
             balance.observe(&games(Preset::Brandubh, 4, 0), LIMITS);
         }
         assert_eq!(playouts(brandubh(&balance), 16), [8, 32]);
+    }
+
+    /// The playouts reach their limit after four generations and the blunders theirs after eight.
+    #[test]
+    fn both_favour_the_same_side() {
+        let mut balance = Balance::default();
+        let limits = Handicap { doublings: 2.0, blunders: 0.8 };
+        for (wins, losses) in [(0, 4), (4, 0), (0, 4)] {
+            for _ in 0..11 {
+                balance.observe(&games(Preset::Brandubh, wins, losses), limits);
+                let Handicap { doublings, blunders } = brandubh(&balance);
+                let expected = (STEP_DOUBLINGS * blunders / STEP_BLUNDERS).clamp(-2.0, 2.0);
+                assert!((doublings - expected).abs() < 1e-4, "{doublings} doublings beside {blunders} blunders");
+            }
+        }
+        assert_eq!(brandubh(&balance), limits);
     }
 
     #[test]

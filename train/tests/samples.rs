@@ -2,7 +2,7 @@
 
 mod support;
 
-use hnefi_engine::{Outcome, Preset, Reason, Rules, Side, Symmetry};
+use hnefi_engine::{BoardSize, Move, Outcome, Preset, Reason, Rules, Side, Symmetry};
 use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::GameRecord;
 use hnefi_run::sample::Row;
@@ -127,7 +127,8 @@ fn values_are_from_the_side_to_move() {
     assert_eq!(value(&game, 0, 1.0), [0.0, 1.0, 0.0]);
 }
 
-/// The oracle is TD(lambda) ply by ply from the end, which fades by one ply each time.
+/// The oracle is TD(lambda) ply by ply from the end, which fades by one ply each time. The defenders play half of their
+/// moves at random; one of them shows.
 #[test]
 fn a_value_target_is_made_of_the_next_one() {
     let (lambda, fade) = (0.7, 0.02_f32);
@@ -136,9 +137,15 @@ fn a_value_target_is_made_of_the_next_one() {
     for (index, ply) in game.plies.iter_mut().enumerate() {
         let win = (index % 7) as f32 / 10.0;
         (ply.playouts, ply.searched) = (16, Wdl { win, draw: 0.1, loss: 0.9 - win });
+        ply.policy.clear();
     }
     // A ply of the opening.
     (game.plies[8].playouts, game.plies[8].trains) = (0, false);
+    game.handicap = Handicap { doublings: 0.0, blunders: 0.5 };
+    for (index, weight) in [(11, 0.05), (12, 0.05), (13, 0.2)] {
+        let ply = &mut game.plies[index];
+        ply.policy = vec![(Move::parse("a1a2", BoardSize::SEVEN).unwrap(), 1.0 - weight), (ply.mv, weight)];
+    }
     let mover = |index: usize| if index.is_multiple_of(2) { Side::Attackers } else { Side::Defenders };
     let mut next = Wdl::of_winner(game.winner(), mover(game.plies.len()));
     for index in (0..game.plies.len()).rev() {
@@ -148,7 +155,7 @@ fn a_value_target_is_made_of_the_next_one() {
         let own = game.plies[index].searched;
         let blend = |own: f32, after: f32| (1.0 - lambda) * own + lambda * after;
         next = match index {
-            8 => after,
+            8 | 11 => after,
             _ => Wdl {
                 win: blend(own.win, after.win),
                 draw: blend(own.draw, after.draw),

@@ -186,7 +186,21 @@ fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usiz
     legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(mv))).collect()
 }
 
-/// The value target from the view of the side to move. Plies without a searched value are passed over.
+/// A move with less than this share of the likeliest move's weight is not the search's.
+const OFF_ADVICE: f32 = 0.1;
+
+/// Whether a ply's searched value says what the game was worth with the move that was played.
+///
+/// A search expects the best move. The mean over a side that plays a share of its moves at random is right if the value
+/// counts where it played the search's move; what follows a random one shows in the values after it.
+fn expects_the_move(ply: &PlyRecord, blunders: bool) -> bool {
+    let weight = |mv| ply.policy.iter().find(|(known, _)| *known == mv).map_or(0.0, |&(_, weight)| weight);
+    let likeliest = ply.policy.iter().map(|&(_, weight)| weight).fold(0.0, f32::max);
+    !blunders || weight(ply.mv) >= OFF_ADVICE * likeliest
+}
+
+/// The value target from the view of the side to move. Plies without a searched value and random moves of a handicapped
+/// side are passed over.
 fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarget) -> [f32; 3] {
     let plies = &game.plies[index..];
     let (mut sum, mut rest) = ([0.0; 3], 1.0);
@@ -196,14 +210,20 @@ fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarg
         sum[1] += weight * (certainty * seen.draw + 1.0 - certainty);
         sum[2] += weight * certainty * seen.loss;
     };
-    for (ahead, ply) in plies.iter().enumerate().filter(|(_, ply)| ply.has_searched_value()) {
+    let mover = position.side_to_move();
+    let sides = [mover, mover.opponent()];
+    let blunders = sides.map(|side| game.handicap.random_moves(side) > 0.0);
+    for (ahead, ply) in plies.iter().enumerate() {
+        if !ply.has_searched_value() || !expects_the_move(ply, blunders[ahead % 2]) {
+            continue;
+        }
         let seen = if ahead % 2 == 0 { ply.searched } else { ply.searched.flipped() };
         // A network's value has faded as it was learned. A proven result has not: it comes at the game's end.
         let proven = [seen.win, seen.loss].contains(&1.0);
         add(rest * (1.0 - target.lambda), if proven { plies.len() } else { ahead }, seen);
         rest *= target.lambda;
     }
-    add(rest, plies.len(), Wdl::of_winner(game.winner(), position.side_to_move()));
+    add(rest, plies.len(), Wdl::of_winner(game.winner(), mover));
     sum
 }
 
