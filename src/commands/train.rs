@@ -8,7 +8,7 @@ use anyhow::{anyhow, bail};
 use hnefi_arena::MatchResult;
 use hnefi_arena::ladder::Standings;
 use hnefi_engine::RulesRecord;
-use hnefi_inference::NetworkConfig;
+use hnefi_inference::{NetworkConfig, pretrained_names};
 use hnefi_play::watch::Pace;
 use hnefi_run::store::{Access, Location, Store, checkpoint_key};
 use hnefi_run::{GenerationMetrics, named_rules};
@@ -105,7 +105,11 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
     }
     output::line(format_args!("\ncheckpoint  {}", summary.checkpoint))?;
     output::line(match &location {
-        Location::Directory(dir) => format!("play it     {} play model:{}", super::program(), dir.display()),
+        Location::Directory(dir) => {
+            let name = dir.display().to_string();
+            let place = if pretrained_names().contains(&&*name) { "./" } else { "" };
+            format!("play it     {} play model:{place}{name}", super::program())
+        }
         Location::Bucket(url) => format!("get it      {} fetch {url} --run DIR", super::program()),
     })
 }

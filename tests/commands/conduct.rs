@@ -76,6 +76,20 @@ fn who_does_not_read_standard_error_holds_up_no_work_and_no_signal() {
     }
 }
 
+/// As the names of configurations do; a match would else silently be another one where such a folder lies.
+#[test]
+fn a_shipped_name_means_the_shipped_network() {
+    let workspace = Workspace::new();
+    std::fs::create_dir(workspace.at("brandubh")).expect("a new folder");
+    std::fs::write(workspace.at("brandubh/card.json"), "no card").expect("written");
+    workspace.run("export-net brandubh --onnx shipped.onnx");
+    let refused = workspace.refused("export-net ./brandubh --onnx other.onnx");
+    assert!(refused.contains("brandubh/card.json"), "{refused}");
+    let settings = "--set budget.generations=1 --set evaluate.games=0";
+    let Ended { out, .. } = workspace.run(&format!("train --config tiny.toml --run tafl {settings}"));
+    assert!(out.ends_with(" play model:./tafl\n"), "{out}");
+}
+
 #[test]
 fn results_alone_go_to_standard_output() {
     let workspace = Workspace::new();

@@ -38,9 +38,9 @@ impl ModelCache {
         &self.search
     }
 
-    /// The checkpoint that `path` means: a checkpoint folder, a run directory (its newest checkpoint at the time of the
-    /// first call), a run in a bucket such as `s3://BUCKET/runs/first` (the same), or else the name of a shipped
-    /// checkpoint.
+    /// The checkpoint that `path` means: the name of a shipped checkpoint (`./NAME` is a folder of that name), a
+    /// checkpoint folder, a run directory (its newest checkpoint at the time of the first call), or a run in a bucket
+    /// such as `s3://BUCKET/runs/first` (the same).
     ///
     /// # Errors
     /// When there is none, or it is damaged or of another encoding, or the device or the bucket is not there.
@@ -103,6 +103,11 @@ impl CheckpointSource {
     /// # Errors
     /// When there is nothing of the kind, or the bucket is not there.
     pub fn of(path: &Path) -> Result<CheckpointSource, PlayerError> {
+        let names = pretrained_names();
+        // As text: paths that are equal may be written in several ways, of which one is a name.
+        if let Some(name) = path.to_str().filter(|name| names.contains(name)) {
+            return Ok(CheckpointSource::Shipped(name.to_owned()));
+        }
         if path.join(CARD_FILE).is_file() {
             return Ok(CheckpointSource::Folder(path.to_owned()));
         }
@@ -114,10 +119,6 @@ impl CheckpointSource {
                 Some(newest) => Ok(CheckpointSource::Run(run.into(), newest)),
                 None => missing("there is no run, or it has no checkpoint yet".to_owned()),
             };
-        }
-        let names = pretrained_names();
-        if let Some(name) = path.to_str().filter(|name| names.contains(name)) {
-            return Ok(CheckpointSource::Shipped(name.to_owned()));
         }
         let found = if path.exists() {
             format!("it has neither {CARD_FILE} (a checkpoint) nor {CHECKPOINTS} (a run)")
