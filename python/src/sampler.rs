@@ -27,8 +27,9 @@ impl Borrow<Record> for Held {
 ///
 /// `games` are `GameRecord`s. Only plies that train are drawn, of games that have ended, each with one of the eight
 /// symmetries. `seed` and the number of the step decide what is drawn. A ply's value target is `value_lambda` of the
-/// next ply's target, in the end the result, and for the rest its own searched value; what is n plies ahead has weight
-/// exp(-value_fade * n). Raises ValueError for a share outside 0..1 and a fade below 0. `len` counts the plies.
+/// next ply's target, in the end the result, and for the rest its own searched value; a ply without one, and a random
+/// move of a handicapped side, has the next ply's target. What is n plies ahead has weight exp(-value_fade * n). Raises
+/// ValueError for a share outside 0..1 and a fade below 0. `len` counts the plies.
 #[pyclass(module = "hnefi", frozen)]
 pub struct Sampler(Drawn<Held>);
 
