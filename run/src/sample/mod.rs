@@ -19,7 +19,7 @@ mod random;
 
 use std::borrow::Borrow;
 
-use hnefi_engine::{BoardSize, MoveList, Piece, Position, Square, Symmetry};
+use hnefi_engine::{BoardSize, Move, MoveList, Piece, Position, Square, Symmetry};
 use hnefi_inference::{Features, PLANES, PolicyIndex, Wdl};
 use hnefi_record::{GameRecord, PlyRecord, RecordError};
 use hnefi_search::{Rng, rng_for};
@@ -182,21 +182,24 @@ fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usiz
     let size = position.size();
     let mut legal = MoveList::new();
     position.legal_moves(&mut legal);
-    let weight = |mv| ply.policy.iter().find(|(known, _)| *known == mv).map_or(0.0, |&(_, weight)| weight);
-    legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(mv))).collect()
+    legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(ply, mv))).collect()
+}
+
+/// The weight of a move in the policy target.
+fn weight(ply: &PlyRecord, mv: Move) -> f32 {
+    ply.policy.iter().find(|(known, _)| *known == mv).map_or(0.0, |&(_, weight)| weight)
 }
 
 /// A move with less than this share of the likeliest move's weight is not the search's.
 const OFF_ADVICE: f32 = 0.1;
 
-/// Whether a ply's searched value says what the game was worth with the move that was played.
+/// Whether the search of a ply expected the move that was played.
 ///
 /// A search expects the best move. The mean over a side that plays a share of its moves at random is right if the value
 /// counts where it played the search's move; what follows a random one shows in the values after it.
-fn expects_the_move(ply: &PlyRecord, blunders: bool) -> bool {
-    let weight = |mv| ply.policy.iter().find(|(known, _)| *known == mv).map_or(0.0, |&(_, weight)| weight);
+fn expected(ply: &PlyRecord) -> bool {
     let likeliest = ply.policy.iter().map(|&(_, weight)| weight).fold(0.0, f32::max);
-    !blunders || weight(ply.mv) >= OFF_ADVICE * likeliest
+    weight(ply, ply.mv) >= OFF_ADVICE * likeliest
 }
 
 /// The value target from the view of the side to move. Plies without a searched value and random moves of a handicapped
@@ -211,10 +214,9 @@ fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarg
         sum[2] += weight * certainty * seen.loss;
     };
     let mover = position.side_to_move();
-    let sides = [mover, mover.opponent()];
-    let blunders = sides.map(|side| game.handicap.random_moves(side) > 0.0);
+    let blunders = [mover, mover.opponent()].map(|side| game.handicap.random_moves(side) > 0.0);
     for (ahead, ply) in plies.iter().enumerate() {
-        if !ply.has_searched_value() || !expects_the_move(ply, blunders[ahead % 2]) {
+        if !ply.has_searched_value() || (blunders[ahead % 2] && !expected(ply)) {
             continue;
         }
         let seen = if ahead % 2 == 0 { ply.searched } else { ply.searched.flipped() };
