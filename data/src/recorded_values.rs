@@ -116,7 +116,7 @@ impl RecordedValues {
             }
             let opening = format!("in the first {OPENING} plies");
             let parts = [(opening.as_str(), &counts.opening), ("in all plies", &counts.all)];
-            if let Some((when, sums)) = parts.into_iter().find(|(_, sums)| sums.contradict()) {
+            if let Some((when, sums)) = parts.into_iter().find(|(_, sums)| sums.contradict(counts.games)) {
                 warnings.push(format!(
                     "searched values contradict the results: under {rules} they give the attackers {:.2} {when}, who \
                      score {:.2} (Brier score {:.3}, a constant has {:.3}); a network that was not told of handicaps \
@@ -132,9 +132,15 @@ impl RecordedValues {
     }
 }
 
-/// Whether values with this Brier score contradict results for which the mean result has that one.
-pub fn contradicts(brier: f64, brier_of_mean: f64) -> bool {
-    brier > CONTRADICTION * brier_of_mean
+/// Whether values with this Brier score contradict the results of so many games, with this mean and this Brier score of
+/// always saying it.
+///
+/// A constant that did not know the results would have been worse than their mean: it has here the variance of the
+/// results with a win and a loss more. So values of 0.97 do not contradict twenty wins out of twenty.
+pub fn contradicts(games: u64, brier: f64, mean: f64, brier_of_mean: f64) -> bool {
+    let (games, squares) = (games as f64, brier_of_mean + mean * mean);
+    let of_more = |mean: f64| (games * mean + 1.0) / (games + 2.0);
+    games >= FEWEST_GAMES as f64 && brier > CONTRADICTION * (of_more(squares) - of_more(mean).powi(2))
 }
 
 impl Counts {
@@ -162,8 +168,9 @@ impl Sums {
         self.observed[1] / self.positions - (self.observed[0] / self.positions).powi(2)
     }
 
-    fn contradict(&self) -> bool {
-        self.positions > 0.0 && contradicts(self.brier(), self.brier_of_mean())
+    fn contradict(&self, games: u64) -> bool {
+        let mean = self.observed[0] / self.positions;
+        self.positions > 0.0 && contradicts(games, self.brier(), mean, self.brier_of_mean())
     }
 
     fn described(&self) -> String {

@@ -148,39 +148,13 @@ impl RoleHeads {
 
     /// Policy `[B, 4 (N - 1), N, N]` and value `[B, 4]`.
     fn forward(&self, trunk: Tensor<4>, pooled: Tensor<2>) -> (Tensor<4>, Tensor<2>) {
-        let Hidden { policy: hidden, value_hidden, .. } = self.hidden(trunk.clone(), pooled);
+        let bias = per_channel(self.policy_pool.forward(pooled));
+        let hidden = reviving_relu(self.policy_conv.forward(trunk.clone()) + bias);
+        let value = reviving_relu(self.value_conv.forward(trunk.clone()));
+        let value_hidden = relu(self.value_hidden.forward(global_pool(value)));
         let policy = of_board(self.policy_out.forward(hidden.clone()))
             + destinations(hidden, self.policy_destination.forward(trunk));
         (policy, self.value_out.forward(value_hidden))
-    }
-
-    /// The hidden layers on the tower's output and its pooled features.
-    fn hidden(&self, trunk: Tensor<4>, pooled: Tensor<2>) -> Hidden {
-        let bias = per_channel(self.policy_pool.forward(pooled));
-        let policy = reviving_relu(self.policy_conv.forward(trunk.clone()) + bias);
-        let value = reviving_relu(self.value_conv.forward(trunk));
-        let value_hidden = relu(self.value_hidden.forward(global_pool(value.clone())));
-        Hidden { policy, value, value_hidden }
-    }
-}
-
-/// The hidden layers of a role's heads, behind their ReLU.
-struct Hidden {
-    /// `[B, head channels, N, N]`.
-    policy: Tensor<4>,
-    /// `[B, head channels, N, N]`.
-    value: Tensor<4>,
-    /// `[B, value hidden]`.
-    value_hidden: Tensor<2>,
-}
-
-impl Hidden {
-    /// The largest output of each unit over the boards whose entry in `own`, `[B, 1]`, is 1:
-    /// `[2 * head channels + value hidden]`.
-    fn largest(self, own: Tensor<2>) -> Tensor<1> {
-        let over_squares = |x: Tensor<4>| x.flatten::<3>(2, 3).max_dim(2).squeeze_dim::<2>(2);
-        let units = vec![over_squares(self.policy), over_squares(self.value), self.value_hidden];
-        (Tensor::cat(units, 1) * own).max_dim(0).squeeze_dim(0)
     }
 }
 
@@ -259,20 +233,6 @@ impl Network {
             return fused::forward(self, planes, globals, precision);
         }
         self.forward_unfused(planes, globals)
-    }
-
-    /// Share of the units in the hidden layers of the heads that are zero everywhere on the boards of a batch, 0 to 1,
-    /// `[1]`. A unit of a role's heads is looked at on the boards where the role is to move. The batch is shaped as for
-    /// [`Network::forward`].
-    pub fn dead_units(&self, planes: Tensor<4>, globals: Tensor<2>) -> Tensor<1> {
-        let x = self.trunk(planes, &globals);
-        let pooled = global_pool(x.clone());
-        let attacking = globals.narrow(1, 0, 1);
-        let largest = self.roles.iter().enumerate().map(|(role, heads)| {
-            let own = if role == 0 { attacking.clone() } else { attacking.clone().neg().add_scalar(1.0) };
-            heads.hidden(x.clone(), pooled.clone()).largest(own)
-        });
-        Tensor::cat(largest.collect(), 0).lower_equal_scalar(0.0).float().mean()
     }
 
     /// The tower's output `[B, C, N, N]`.

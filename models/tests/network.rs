@@ -1,7 +1,6 @@
 //! The network: that it learns, that it is fair before it has learnt, and that each role gets its own heads.
 
 use burn::module::Module;
-use burn::nn::conv::Conv2d;
 use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::activation::{log_softmax, softmax};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -169,27 +168,4 @@ fn averaging_moves_every_tensor_and_changes_neither_network() {
 fn networks_are_shared_between_threads() {
     fn shareable<T: Send + Sync>(_: &T) {}
     shareable(&Network::fresh(&SMALL, 0, &Device::flex()));
-}
-
-#[test]
-fn units_of_the_heads_that_are_zero_everywhere_are_counted() {
-    let device = Device::flex();
-    let mut network = Network::fresh(&SMALL, 5, &device);
-    let (planes, globals) = batch(8, 7, &device);
-    let dead = |network: &Network| values(network.dead_units(planes.clone(), globals.clone()))[0];
-    // Units that are their bias, first above zero and then, for the attackers' policy, below.
-    let conv = |conv: &mut Conv2d, bias: f32| {
-        conv.weight = conv.weight.clone().map(|weight| weight.zeros_like());
-        conv.bias = conv.bias.take().map(|old| old.map(|old| old.full_like(bias)));
-    };
-    for heads in &mut network.roles {
-        conv(&mut heads.policy_conv, 1.0);
-        conv(&mut heads.value_conv, 1.0);
-        heads.policy_pool.weight = heads.policy_pool.weight.clone().map(|weight| weight.zeros_like());
-        heads.value_hidden.weight = heads.value_hidden.weight.clone().map(|weight| weight.ones_like());
-    }
-    assert_eq!(dead(&network), 0.0);
-    conv(&mut network.roles[0].policy_conv, -1.0);
-    let units = 2 * (2 * SMALL.head_channels + SMALL.value_hidden);
-    assert_eq!(dead(&network), SMALL.head_channels as f32 / units as f32);
 }

@@ -113,9 +113,6 @@ pub struct TrainingMetrics {
     pub gradient_norm: f64,
     /// Share of the steps whose gradient was clipped.
     pub clipped: f64,
-    /// Share of the hidden units of the heads that are zero everywhere on the boards of a batch.
-    #[serde(deserialize_with = "json::finite")]
-    pub dead_units: f32,
 }
 
 /// Mean losses over samples; the parts are unweighted.
@@ -215,7 +212,6 @@ impl GenerationMetrics {
             ("loss/occupancy", f64::from(losses.occupancy)),
             ("train/gradient_norm", training.gradient_norm),
             ("train/clipped", training.clipped),
-            ("train/dead_units", f64::from(training.dead_units)),
             ("train/rate", training.rate),
             ("train/skipped", training.skipped as f64),
             ("train/reuse", training.reuse),

@@ -84,11 +84,12 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
         return Ok(address);
     }
     // A port alone is on this machine only.
-    if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
+    if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }
-    let has_port = text.rsplit_once(':').is_some_and(|(name, port)| !name.is_empty() && port.parse::<u16>().is_ok());
-    if !has_port {
+    let parts = text.rsplit_once(':');
+    let has_port = |(name, port): (&str, &str)| !name.is_empty() && !name.contains(':') && port.parse::<u16>().is_ok();
+    if !parts.is_some_and(has_port) {
         return Err(expected.to_owned());
     }
     let found: Vec<SocketAddr> =

@@ -93,8 +93,11 @@ fn last_part(path: &Path) -> String {
 }
 
 fn default_folder(args: &ExportArgs) -> PathBuf {
-    let first = args.sources.first().and_then(|source| source.file_stem()).unwrap_or_default();
-    let mut name = first.to_owned();
+    let first = args.sources.first();
+    let named = first.and_then(|source| Some(source.file_stem()?.to_owned()));
+    // `.` and `..` have no name of their own.
+    let found = || first?.canonicalize().ok()?.file_stem().map(ToOwned::to_owned);
+    let mut name = named.or_else(found).unwrap_or_else(|| "games".into());
     name.push(format!("-{}", args.format));
     PathBuf::from(name)
 }

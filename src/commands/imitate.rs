@@ -3,6 +3,7 @@
 use hnefi_run::config::{ConfigError, TrainConfig};
 use hnefi_train::devices::choose_for_training;
 use hnefi_train::learner::TrainingDevice;
+use indicatif::ProgressBar;
 
 use super::records::read_all;
 use super::work::Work;
@@ -37,7 +38,7 @@ pub fn run(args: ImitateArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut config = config(&args)?;
     hnefi_data::check_new_folder(&args.out)?;
     // Check this before reading many games.
-    choose_for_training(&mut config, &hardware.cards, &|text| progress::say(text.to_owned()))?;
+    choose_for_training(&mut config, &hardware.cards, &|text| progress::note(&ProgressBar::hidden(), text))?;
     let devices = TrainingDevice::open_all(&hardware.cards, &config.run.train_device)?;
     let games = read_all(&args.sources)?;
     let work = Work::begin(progress::share())?;

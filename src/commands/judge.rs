@@ -64,8 +64,10 @@ pub fn run(args: JudgeArgs, hardware: &Hardware) -> anyhow::Result<()> {
         writeln!(out, "\n{}", RecordedValues::MEANING)
     })?;
     for (side, judged) in [("attackers", &judgement.attackers), ("defenders", &judgement.defenders)] {
-        let value = judged.value.as_ref().filter(|value| contradicts(value.brier.mean, value.brier_of_mean));
-        if let Some(Calibration { brier, brier_of_mean, predicted, observed, .. }) = value {
+        let finished = (judgement.games - judgement.unfinished) as u64;
+        if let Some(Calibration { brier, brier_of_mean, predicted, observed, .. }) = &judged.value
+            && contradicts(finished, brier.mean, observed.mean, *brier_of_mean)
+        {
             progress::warn(&format!(
                 "the values contradict these results: they give the {side} {predicted:.2}, who score {:.2} (Brier score \
                  {:.3}, always saying the mean has {brier_of_mean:.3})",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hnefi_arena::Rating;
-use hnefi_arena::ladder::{self, LadderParams, Standings};
+use hnefi_arena::ladder::{self, LadderParams, Opponent, Standings};
 use hnefi_arena::players::ModelCache;
 use hnefi_engine::NamedRules;
 use hnefi_inference::{Card, Checkpoint, printable};
@@ -40,8 +40,9 @@ fn play(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> a
     let known = store.checkpoints()?;
     anyhow::ensure!(!known.is_empty(), "{}: no checkpoints; expected a run, such as runs/quick", args.run);
     let rungs = ladder::evenly_spaced(&known, args.checkpoints);
+    let mut models = args.device.models(hardware);
     let params = LadderParams {
-        opponents: args.opponents.clone(),
+        opponents: Opponent::all(&args.opponents, &mut models)?,
         previous: args.previous,
         rulesets: rulesets(args, store, &known)?,
         games: args.games,
@@ -49,7 +50,6 @@ fn play(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> a
         seed: args.seed,
         threads: args.threads.map_or_else(cores, usize::from),
     };
-    let mut models = args.device.models(hardware);
     if !climb_all(store, &rungs, &params, &mut models, work)? {
         work.note("stopped; the same command goes on");
     }
@@ -78,7 +78,7 @@ fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) ->
             // As in training: the multiples, and in the end the last one.
             let last = rungs.last().copied().filter(|_| finished);
             rungs.retain(|&rung| rung.is_multiple_of(every) || Some(rung) == last);
-            let wanted = (rungs, hnefi_train::trainer::ladder_params(&config)?, run.matches_played()?);
+            let wanted = (rungs, hnefi_train::trainer::ladder_params(&config, &mut models)?, run.matches_played()?);
             let is_settled = climbed.as_ref() == Some(&wanted);
             let is_done = !is_settled && climb_all(store, &wanted.0, &wanted.1, &mut models, work)?;
             // Where none could be played, none can be until something changes.
@@ -195,7 +195,8 @@ mod tests {
     fn names_are_shown_on_one_line_and_cannot_steer_the_terminal() {
         let tally = Tally { wins: 5, draws: 0, losses: 5 };
         let (rules, player) = ("\u{1b}[31mrules".to_owned(), format!("\u{1b}[2J\n{}", "x".repeat(100_000)));
-        let (a, b) = (Contestant::Checkpoint { generation: 1, playouts: 8 }, Contestant::Player { player });
+        let a = Contestant::Checkpoint { generation: 1, playouts: 8 };
+        let b = Contestant::Player { player, network: None };
         let result = MatchResult { rules, as_attackers: tally, as_defenders: tally, ..MatchResult::default() };
         let played = LadderMatch { a, b, result };
         let text = table(&Standings::fit(&[played]));

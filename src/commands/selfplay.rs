@@ -67,7 +67,7 @@ pub fn run(args: SelfplayArgs, hardware: &Hardware) -> anyhow::Result<()> {
         Some(path) => {
             let mut models = ModelCache::new(Devices::cpu(), search_config(&config.search));
             // Without rulesets by a configuration or a change, the network's are played.
-            let named = config.selfplay.rulesets != TrainConfig::default().selfplay.rulesets;
+            let named = TrainConfig::gives(&args.config, &args.changes, "selfplay.rulesets")?;
             rules = rules.or(if named { None } else { only_ruleset(&mut models, path)? });
             let checkpoint = models.checkpoint(path)?;
             (checkpoint.weights.clone(), checkpoint.card.id.clone())

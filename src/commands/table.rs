@@ -13,6 +13,7 @@ use hnefi_inference::Devices;
 use hnefi_search::SearchConfig;
 use hnefi_train::TrainConfig;
 
+use crate::hardware::cores;
 use crate::progress;
 
 /// Results against each opponent.
@@ -60,7 +61,7 @@ pub fn play(
     for opponent in &section.opponents {
         let spec: PlayerSpec = opponent.parse()?;
         let bar = progress::count(2 * section.games as usize, "games");
-        let threads = hnefi_train::trainer::ladder_params(config)?.threads;
+        let threads = if config.run.threads == 0 { cores() } else { config.run.threads };
         let params = MatchParams { threads, ..MatchParams::new(rules, 2 * section.games, config.run.seed) };
         let mut watcher = Watcher { bar, stop, until: limit.map(|limit| begun + limit) };
         if watcher.should_stop() {

@@ -85,7 +85,7 @@ impl WorkerObserver for Work {
     }
 
     fn warning(&self, text: &str) {
-        self.note(&format!("warning: {text}"));
+        progress::warning(&self.bar, text);
     }
 
     fn plays(&self, job: &Job) {

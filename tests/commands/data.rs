@@ -101,6 +101,22 @@ fn a_reviewed_game_has_the_values_of_analyse_and_is_read_back() {
     }
 }
 
+/// A change to the default, or to what is beside the name, is one all the same.
+#[test]
+fn self_play_is_of_the_rulesets_that_were_asked_for() {
+    let workspace = Workspace::new();
+    let brandubh = r#"selfplay.rulesets=[{rules="brandubh",share=1.0}]"#;
+    workspace.succeeds(&format!("selfplay --model copenhagen --set '{brandubh}' --games 1 --playouts 2 --out changed"));
+    assert_eq!(workspace.succeeds("export changed --format jsonl").json()[0]["rules"], "brandubh");
+    workspace.write("own.toml", "[selfplay]\nrulesets = [{ rules = \"brandubh\", share = 1.0 }]\n");
+    workspace.succeeds("selfplay --model copenhagen --config own.toml --games 1 --playouts 2 --out configured");
+    assert_eq!(workspace.succeeds("export configured --format jsonl").json()[0]["rules"], "brandubh");
+    // A folder that is named by what lies in it.
+    std::fs::create_dir(workspace.at("changed/below")).expect("a folder");
+    workspace.succeeds("export changed/below/.. --format npz");
+    assert!(workspace.at("changed-npz").is_dir());
+}
+
 #[test]
 fn relabelled_games_have_the_targets_of_the_searches() {
     let workspace = imported();

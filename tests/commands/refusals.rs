@@ -464,7 +464,7 @@ fn an_address_to_listen_at_may_be_short() {
         // Where a machine has no such address, nothing is printed.
         assert!(line.starts_with("Open http://") || (text == "[::1]:0" && line.is_empty()), "{text}: {line}");
     }
-    for text in ["localhost", "x:y", "70000", "127.0.0.1", ""] {
+    for text in ["localhost", "x:y", "70000", "127.0.0.1", "::1", "::8037", ""] {
         let message = workspace.refused(&format!("play --web --listen '{text}'"));
         assert!(message.contains("such as 8037, localhost:8037 or 0.0.0.0:8037"), "{text}: {message}");
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hnefi_arena::ladder::evenly_spaced;
 use hnefi_arena::players::{self, CheckpointSource};
 use hnefi_board::{ExternalPlayer, Offer, PlayerError, PlayerId, Players};
 use hnefi_inference::{Card, Checkpoint, Devices, Evaluator, PrecisionChoice, pretrained_card, pretrained_names};
@@ -127,7 +128,7 @@ impl Players for Models {
         };
         for (index, run) in self.runs.iter().enumerate() {
             let name = run.name();
-            let generations = thinned(&newest_first(run));
+            let generations = evenly_spaced(&newest_first(run), PER_RUN);
             for (place, &generation) in generations.iter().enumerate() {
                 let Some(card) = run.card(generation) else { continue };
                 let newest = place == 0;
@@ -196,15 +197,6 @@ fn newest_first(run: &Run) -> Vec<u32> {
     found
 }
 
-/// The first of the list and some of the rest, evenly spread, the last among them.
-fn thinned(generations: &[u32]) -> Vec<u32> {
-    let last = generations.len().saturating_sub(1);
-    if last < PER_RUN {
-        return generations.to_vec();
-    }
-    (0..PER_RUN).map(|index| generations[index * last / (PER_RUN - 1)]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use hnefi_board::{Fit, adviser};
@@ -245,13 +237,5 @@ mod tests {
         let Err(problem) = models.factory("given/0") else { panic!("there are no weights") };
         assert!(!problem.to_string().contains(&folder.path().display().to_string()), "{problem}");
         assert!(problem.to_string().contains("model.safetensors"), "{problem}");
-    }
-
-    #[test]
-    fn a_long_run_is_thinned_to_its_ends_and_some_between() {
-        let all: Vec<u32> = (0..73).rev().collect();
-        let some = thinned(&all);
-        assert_eq!((some.len(), some[0], some[PER_RUN - 1]), (PER_RUN, 72, 0));
-        assert_eq!(thinned(&[2, 1, 0]), [2, 1, 0]);
     }
 }

@@ -15,15 +15,17 @@ use serde::{Deserialize, Serialize};
 
 pub use standings::{Balance, Standing, Standings};
 
-use crate::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
+use crate::players::{Limit, ModelCache, ModelSpec, PlayerError, PlayerSpec};
 use crate::{MatchError, MatchObserver, MatchParams, MatchResult, play_match_as};
 use hnefi_run::store::{Store, StoreError, check_checkpoint, checkpoint_key, ladder_key};
+use hnefi_search::rng_for;
+use rand::Rng;
 
 /// The opponents of a new checkpoint, and the settings of its matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LadderParams {
     /// Fixed opponents.
-    pub opponents: Vec<PlayerSpec>,
+    pub opponents: Vec<Opponent>,
     /// How many of the nearest earlier checkpoints on the ladder it meets.
     pub previous: usize,
     /// Rulesets played; each match is played under each of them.
@@ -32,10 +34,36 @@ pub struct LadderParams {
     pub games: u32,
     /// Playouts a move of the checkpoints.
     pub playouts: u32,
-    /// Seed of the matches: pairs of the same number begin alike in all of them.
+    /// Seed of the matches: pairs of the same number begin alike in all matches of as many games.
     pub seed: u64,
     /// Games at once.
     pub threads: usize,
+}
+
+/// A fixed opponent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opponent {
+    /// The player.
+    pub spec: PlayerSpec,
+    /// Id of its network: the same path may have another one later.
+    network: Option<String>,
+}
+
+impl Opponent {
+    /// The opponents that these specs name now.
+    ///
+    /// # Errors
+    /// As [`ModelCache::checkpoint`].
+    pub fn all(specs: &[PlayerSpec], models: &mut ModelCache) -> Result<Vec<Opponent>, PlayerError> {
+        let known = |spec: &PlayerSpec| {
+            let network = match spec {
+                PlayerSpec::Model(model) => Some(models.checkpoint(&model.path)?.card.id.clone()),
+                _ => None,
+            };
+            Ok(Opponent { spec: spec.clone(), network })
+        };
+        specs.iter().map(known).collect()
+    }
 }
 
 /// A player of a ladder.
@@ -53,6 +81,9 @@ pub enum Contestant {
     Player {
         /// Its spec.
         player: String,
+        /// Id of its network, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        network: Option<String>,
     },
 }
 
@@ -62,7 +93,8 @@ impl fmt::Display for Contestant {
             Contestant::Checkpoint { generation, playouts } => {
                 write!(f, "generation {generation}, {playouts} playouts")
             }
-            Contestant::Player { player } => f.write_str(player),
+            Contestant::Player { player, network: None } => f.write_str(player),
+            Contestant::Player { player, network: Some(id) } => write!(f, "{player} ({id})"),
         }
     }
 }
@@ -141,7 +173,7 @@ pub fn play_missing_matches(
         }
         let match_params = MatchParams {
             threads: params.threads,
-            ..MatchParams::new(pairing.rules.rules(), params.games, params.seed)
+            ..MatchParams::new(pairing.rules.rules(), params.games, match_seed(params))
         };
         let names = [pairing.a.to_string(), pairing.b.to_string()];
         let specs = [spec(store, &pairing.a, params)?, spec(store, &pairing.b, params)?];
@@ -158,6 +190,11 @@ pub fn play_missing_matches(
         store.create_once(&pairing.key, json::with_checksum(&format!("{text}\n")).as_bytes())?;
     }
     Ok(true)
+}
+
+/// A match of more games must not repeat the games of one of fewer: both count in the ratings.
+fn match_seed(params: &LadderParams) -> u64 {
+    rng_for(&[params.seed, params.games.into()]).next_u64()
 }
 
 /// How many matches [`play_missing_matches`] would have to play now.
@@ -243,7 +280,7 @@ fn pairings(generation: u32, rungs: &[u32], params: &LadderParams) -> Vec<Pairin
     let playouts = params.playouts;
     let met = before(generation, rungs).into_iter().take(params.previous);
     let checkpoints = met.map(|generation| Contestant::Checkpoint { generation, playouts });
-    let fixed = params.opponents.iter().map(|spec| Contestant::Player { player: spec.to_string() });
+    let fixed = params.opponents.iter().map(contestant);
     let a = Contestant::Checkpoint { generation, playouts };
     checkpoints
         .chain(fixed)
@@ -252,15 +289,20 @@ fn pairings(generation: u32, rungs: &[u32], params: &LadderParams) -> Vec<Pairin
         .collect()
 }
 
+fn contestant(Opponent { spec, network }: &Opponent) -> Contestant {
+    Contestant::Player { player: spec.to_string(), network: network.clone() }
+}
+
 /// The object that holds a match: named after everything that decides its result.
 fn key(generation: u32, b: &Contestant, rules: NamedRules, params: &LadderParams) -> String {
     let opponent = match b {
         Contestant::Checkpoint { generation, .. } => format!("{generation:06}"),
-        Contestant::Player { player } => {
-            // Specs hold letters that object names cannot; the checksum tells apart specs that look alike without them.
+        Contestant::Player { player, .. } => {
+            // Specs hold letters that object names cannot; the checksum tells apart opponents that look alike without
+            // them.
             let plain: String =
                 player.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-            format!("{plain}-{:08x}", crc32c::crc32c(player.as_bytes()))
+            format!("{plain}-{:08x}", crc32c::crc32c(b.to_string().as_bytes()))
         }
     };
     let LadderParams { playouts, games, seed, .. } = params;
@@ -275,9 +317,9 @@ fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> Result<Player
         Contestant::Checkpoint { generation, playouts } => {
             PlayerSpec::Model(ModelSpec::new(store.folder(&checkpoint_key(*generation))?, Limit::Playouts(*playouts)))
         }
-        Contestant::Player { player } => {
-            let found = params.opponents.iter().find(|spec| spec.to_string() == *player);
-            found.expect("pairings are made of these opponents").clone()
+        Contestant::Player { .. } => {
+            let found = params.opponents.iter().find(|opponent| contestant(opponent) == *who);
+            found.expect("pairings are made of these opponents").spec.clone()
         }
     })
 }
@@ -298,9 +340,13 @@ mod tests {
 
     use super::*;
 
+    fn opponent(spec: &str) -> Opponent {
+        Opponent { spec: spec.parse().unwrap(), network: None }
+    }
+
     fn params() -> LadderParams {
         LadderParams {
-            opponents: vec!["random".parse().unwrap(), "alphabeta:1".parse().unwrap()],
+            opponents: ["random", "alphabeta:1"].map(opponent).into(),
             previous: 2,
             rulesets: vec![Preset::Brandubh.into()],
             games: 4,
@@ -324,9 +370,10 @@ mod tests {
 
     #[test]
     fn opponents_that_look_alike_have_matches_of_their_own() {
-        let of =
-            |player: &str| key(1, &Contestant::Player { player: player.into() }, Preset::Brandubh.into(), &params());
-        assert_ne!(of("uci:a/b"), of("uci:a-b"));
+        let of = |opponent: &Opponent| key(1, &contestant(opponent), Preset::Brandubh.into(), &params());
+        assert_ne!(of(&opponent("uci:a/b")), of(&opponent("uci:a-b")));
+        let of_network = |id: &str| of(&Opponent { network: Some(id.into()), ..opponent("model:a") });
+        assert_ne!(of_network("76439ef44ba2"), of_network("a2b44fe93467"));
     }
 
     #[test]
@@ -335,6 +382,8 @@ mod tests {
         assert_eq!(evenly_spaced(&all, 4), [0, 30, 60, 91]);
         assert_eq!(evenly_spaced(&all, 1), [91]);
         assert_eq!(evenly_spaced(&[0, 3], 8), [0, 3]);
+        let falling: Vec<u32> = (0..73).rev().collect();
+        assert_eq!(evenly_spaced(&falling, 9), [72, 63, 54, 45, 36, 27, 18, 9, 0]);
         assert_eq!((evenly_spaced(&[5], 3), evenly_spaced(&[], 3), evenly_spaced(&all, 0)), (vec![5], vec![], vec![]));
     }
 }

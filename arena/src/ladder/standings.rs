@@ -147,7 +147,7 @@ mod tests {
     }
 
     fn player(name: &str) -> Contestant {
-        Contestant::Player { player: name.into() }
+        Contestant::Player { player: name.into(), network: None }
     }
 
     #[test]

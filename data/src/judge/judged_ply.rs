@@ -98,7 +98,7 @@ impl<'a> Judge<'a> {
                 .map(|played| EvalRequest {
                     position: &played.position,
                     moves: &played.moves,
-                    handicap: Handicap::NONE,
+                    handicap: game.handicap,
                     auxiliary: false,
                 })
                 .collect();
@@ -120,7 +120,7 @@ impl<'a> Judge<'a> {
             }
             if let Some(playouts) = self.params.playouts {
                 let begin = judged.len() - batch.len();
-                self.search(&batch, playouts, &mut judged[begin..])?;
+                self.search(&batch, (playouts, game.handicap), &mut judged[begin..])?;
             }
         }
     }
@@ -137,13 +137,19 @@ impl<'a> Judge<'a> {
     }
 
     /// Searches the positions of a batch concurrently, so that leaves are evaluated together.
-    fn search(&mut self, batch: &[Played], playouts: u32, judged: &mut [JudgedPly]) -> Result<(), EvalError> {
+    fn search(
+        &mut self,
+        batch: &[Played],
+        (playouts, handicap): (u32, Handicap),
+        judged: &mut [JudgedPly],
+    ) -> Result<(), EvalError> {
         let config: &SearchConfig = &self.params.search;
         while self.searches.len() < batch.len() {
             self.searches.push(Search::new(config.clone()));
         }
         let searches = &mut self.searches[..batch.len()];
         for (search, played) in searches.iter_mut().zip(batch) {
+            search.set_handicap(handicap);
             search.begin(&played.position, playouts, None);
         }
         loop {

@@ -1,4 +1,5 @@
-//! Compares a network with recorded games: move agreement and calibration of its values.
+//! Compares a network with recorded games: move agreement and calibration of its values. The network is told of the
+//! handicap under which a game was played.
 //!
 //! Games are distributed over threads, each with its own evaluator. Plies of one game are not independent, so standard
 //! errors are over games.

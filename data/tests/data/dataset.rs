@@ -505,6 +505,11 @@ fn a_card_warns_of_one_sided_games_and_of_values_that_contradict_the_results() {
     assert!(card.contains("under the game's handicap"), "{card}");
     let (found, _) = warnings("agreeing", one_sided(0.1, |number| number % 10 > 0));
     assert_eq!(found, ["one-sided: under brandubh the defenders score 90 % in 40 games"]);
+    // Of results that are all alike a constant knows everything, which is no contradiction.
+    let (found, _) = warnings("always", one_sided(0.05, |_| true));
+    assert_eq!(found, ["one-sided: under brandubh the defenders score 100 % in 40 games"]);
+    let (found, _) = warnings("never", one_sided(0.5, |_| true));
+    assert_eq!(found.len(), 2, "{found:?}");
     let (found, _) = warnings("balanced", one_sided(0.5, |number| number % 2 > 0));
     assert_eq!(found, Vec::<String>::new());
     let (found, _) = warnings("few", one_sided(0.43, |number| number % 10 > 0).split_off(21));

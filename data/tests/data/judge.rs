@@ -2,8 +2,8 @@
 
 use super::games;
 use hnefi_data::{JudgeParams, Judgement, judge};
-use hnefi_engine::{Escape, MoveList, Position, Preset, Rules};
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator};
+use hnefi_engine::{Escape, MoveList, Position, Preset, Rules, Side};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Search, SearchConfig, run_to_end};
 
@@ -171,6 +171,41 @@ fn a_ruleset_for_another_board_is_refused() {
     let make = || Box::new(HashEvaluator::new(1)) as Box<dyn Evaluator>;
     let error = judge(&games, &make, &asked, &mut |_| true).expect_err("two boards").to_string();
     assert!(error.contains("fetlar") && error.contains("11x11") && error.contains("game 2") && error.contains("7x7"));
+}
+
+/// Sees an advantage of the attackers in the handicap alone.
+struct ByHandicap;
+
+impl Evaluator for ByHandicap {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
+        out.clear();
+        for request in requests {
+            let attackers = if request.handicap.blunders > 0.0 { 0.75 } else { 0.25 };
+            let win = if request.position.side_to_move() == Side::Attackers { attackers } else { 1.0 - attackers };
+            let wdl = Wdl { win, draw: 0.0, loss: 1.0 - win };
+            out.push(wdl, 10.0, None, |logits| logits.extend(request.moves.iter().map(|_| 0.0)));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn the_network_is_told_of_the_handicap_of_a_game() {
+    let mut without = games::random_game(Preset::Brandubh.rules(), 1, 9);
+    // Before there is anything to win at once.
+    without.plies.truncate(2);
+    (without.outcome, without.resigned) = (None, Some(Side::Attackers));
+    let with = GameRecord { handicap: Handicap { doublings: 0.0, blunders: 0.5 }, ..without.clone() };
+    let params = JudgeParams { threads: 1, ..params(Some(4)) };
+    let expected = |game: GameRecord| {
+        let make = || Box::new(ByHandicap) as Box<dyn Evaluator>;
+        let found = judge(&[game], &make, &params, &mut |_| true).expect("no error").attackers;
+        [found.value, found.searched_value].map(|value| value.expect("a finished game").predicted)
+    };
+    for (game, value) in [(without, 0.25), (with, 0.75)] {
+        let found = expected(game);
+        assert!(found.iter().all(|found| (found - value).abs() < 1e-3), "{found:?}, expected {value}");
+    }
 }
 
 struct Broken;

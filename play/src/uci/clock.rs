@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::command::{Clock, Go};
+use super::command::Go;
 use hnefi_engine::Side;
 
 /// What is kept of a clock for the way there and back.
@@ -21,15 +21,17 @@ pub(super) fn time_for(go: &Go, side: Side) -> Option<Duration> {
         return None;
     }
     // A client that names one clock only means it for both.
-    let own = go.clocks[side.index()].or(go.clocks[side.opponent().index()]);
-    let by_clock = own.map(|clock| share(clock, go.moves_to_go));
+    let by_clock = [side, side.opponent()].into_iter().find_map(|side| {
+        let left = go.clocks[side.index()]?;
+        Some(share(left, go.increments[side.index()], go.moves_to_go))
+    });
     match (go.move_time, by_clock) {
         (Some(time), Some(share)) => Some(time.min(share)),
         (time, share) => time.or(share),
     }
 }
 
-fn share(Clock { left, increment }: Clock, moves_to_go: Option<u32>) -> Duration {
+fn share(left: Duration, increment: Duration, moves_to_go: Option<u32>) -> Duration {
     let left = left.saturating_sub(RESERVE);
     let moves = moves_to_go.unwrap_or(MOVES_AHEAD).clamp(1, MOVES_AHEAD);
     let even = left / moves + increment * 3 / 4;
@@ -47,8 +49,10 @@ mod tests {
     }
 
     fn clocks(attackers: Option<(u64, u64)>, defenders: Option<(u64, u64)>) -> Go {
-        let clock = |(left, increment)| Clock { left: ms(left), increment: ms(increment) };
-        Go { clocks: [attackers.map(clock), defenders.map(clock)], ..Go::default() }
+        let [left, increments] = [|clock: (u64, u64)| ms(clock.0), |clock: (u64, u64)| ms(clock.1)];
+        let both = [attackers, defenders];
+        let increments = both.map(|clock| clock.map(increments).unwrap_or_default());
+        Go { clocks: both.map(|clock| clock.map(left)), increments, ..Go::default() }
     }
 
     #[test]

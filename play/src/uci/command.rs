@@ -42,8 +42,10 @@ pub(super) struct Go {
     /// Moves, not plies, within which a win is looked for.
     pub(super) mate: Option<u32>,
     pub(super) move_time: Option<Duration>,
-    /// The attackers' and the defenders' clock.
-    pub(super) clocks: [Option<Clock>; 2],
+    /// What is left on the attackers' and the defenders' clock.
+    pub(super) clocks: [Option<Duration>; 2],
+    /// What the clocks gain by a move.
+    pub(super) increments: [Duration; 2],
     /// Moves until the next time control.
     pub(super) moves_to_go: Option<u32>,
     pub(super) infinite: bool,
@@ -53,13 +55,8 @@ pub(super) struct Go {
     pub(super) search_moves: Vec<String>,
     /// What is wrong with the words that were skipped.
     pub(super) skipped: Vec<String>,
-}
-
-/// One side's clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Clock {
-    pub(super) left: Duration,
-    pub(super) increment: Duration,
+    /// Whether the limits were among the skipped words, so that [`NODES_INSTEAD`] are searched.
+    pub(super) nodes_instead: bool,
 }
 
 impl Go {
@@ -178,7 +175,7 @@ fn go(words: &[&str]) -> Go {
         }
     }
     if !go.skipped.is_empty() && go.is_endless() && !go.infinite {
-        go.nodes = Some(NODES_INSTEAD);
+        (go.nodes, go.nodes_instead) = (Some(NODES_INSTEAD), true);
     }
     go
 }
@@ -186,10 +183,10 @@ fn go(words: &[&str]) -> Go {
 /// Reads one limit, and its number from `words`.
 fn limit<'a>(go: &mut Go, word: &str, words: &mut Peekable<impl Iterator<Item = &'a str>>) -> Result<(), String> {
     match word {
-        "wtime" => go.clocks[0].get_or_insert_default().left = milliseconds(word, words)?,
-        "btime" => go.clocks[1].get_or_insert_default().left = milliseconds(word, words)?,
-        "winc" => go.clocks[0].get_or_insert_default().increment = milliseconds(word, words)?,
-        "binc" => go.clocks[1].get_or_insert_default().increment = milliseconds(word, words)?,
+        "wtime" => go.clocks[0] = Some(milliseconds(word, words)?),
+        "btime" => go.clocks[1] = Some(milliseconds(word, words)?),
+        "winc" => go.increments[0] = milliseconds(word, words)?,
+        "binc" => go.increments[1] = milliseconds(word, words)?,
         "movetime" => go.move_time = Some(milliseconds(word, words)?),
         "nodes" => go.nodes = Some(count(word, words)?),
         "depth" => go.depth = Some(count(word, words)?),
@@ -323,11 +320,13 @@ mod tests {
         assert!(parsed_go("go").is_endless() && parsed_go("go infinite").is_endless());
         assert!(parsed_go("go infinite nodes 5").is_endless());
         let clocks = parsed_go("go wtime 60000 btime 30000 winc 1000 binc 500 movestogo 40");
-        assert_eq!(clocks.clocks[0], Some(Clock { left: ms(60_000), increment: ms(1000) }));
-        assert_eq!(clocks.clocks[1], Some(Clock { left: ms(30_000), increment: ms(500) }));
+        assert_eq!(clocks.clocks, [Some(ms(60_000)), Some(ms(30_000))]);
+        assert_eq!(clocks.increments, [ms(1000), ms(500)]);
         assert_eq!(clocks.moves_to_go, Some(40));
         assert!(!clocks.is_endless());
-        assert_eq!(parsed_go("go wtime -20").clocks[0], Some(Clock::default()), "a clock may have run out");
+        assert_eq!(parsed_go("go wtime -20").clocks[0], Some(Duration::ZERO), "a clock may have run out");
+        assert_eq!(parsed_go("go movetime 900 winc 0 binc 0").clocks, [None, None], "an increment is no clock");
+        assert!(parsed_go("go winc 1000").is_endless());
         assert_eq!(parsed_go("go nodes 99999999999").nodes, Some(u32::MAX));
         assert_eq!(parsed_go("go movetime 9223372036854775807").move_time, Some(ms(LONGEST)));
     }

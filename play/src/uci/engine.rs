@@ -195,8 +195,7 @@ impl<'a> Engine<'a> {
     }
 
     fn go(&mut self, go: &Go, number: u64, received: Instant) {
-        let instead =
-            if go.nodes == Some(NODES_INSTEAD) { format!("; {NODES_INSTEAD} nodes instead") } else { String::new() };
+        let instead = if go.nodes_instead { format!("; {NODES_INSTEAD} nodes instead") } else { String::new() };
         go.skipped.iter().for_each(|problem| self.output.info(&format!("{problem}{instead}")));
         self.load_network();
         let position = self.game.position();

@@ -187,6 +187,21 @@ impl TrainConfig {
     /// # Errors
     /// As [`TrainConfig::load`], and when a change is no `KEY=VALUE`.
     pub fn load_with(name_or_path: &str, changes: &[String]) -> Result<TrainConfig, ConfigError> {
+        TrainConfig::resolve(TrainConfig::table(name_or_path, changes)?, name_or_path)
+    }
+
+    /// Whether the configuration or a change gives a value to `key`, at the beginning or in a stage.
+    ///
+    /// # Errors
+    /// As [`TrainConfig::load_with`].
+    pub fn gives(name_or_path: &str, changes: &[String], key: &str) -> Result<bool, ConfigError> {
+        let whole = TrainConfig::table(name_or_path, changes)?;
+        let mut stages = whole.get(STAGES).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_table);
+        Ok(has(&whole, key) || stages.any(|stage| has(stage, key)))
+    }
+
+    /// The values that a configuration and the changes give.
+    fn table(name_or_path: &str, changes: &[String]) -> Result<Table, ConfigError> {
         let built_in = BUILT_IN.iter().find(|(known, _)| *known == name_or_path).map(|(_, text)| (*text).to_owned());
         let text = match built_in {
             Some(text) => text,
@@ -201,7 +216,7 @@ impl TrainConfig {
         for change in changes {
             fill(&mut table, changed(change)?);
         }
-        TrainConfig::resolve(table, name_or_path)
+        Ok(table)
     }
 
     /// The built-in configuration `any` for these rules, with some keys changed as by [`TrainConfig::load_with`]:
@@ -245,8 +260,7 @@ impl TrainConfig {
 
     /// Whether a change is one of `key`.
     pub fn changes(change: &str, key: &str) -> bool {
-        let value = changed(change).map(Value::Table);
-        value.is_ok_and(|value| key.split('.').try_fold(&value, |table, name| table.get(name)).is_some())
+        changed(change).is_ok_and(|table| has(&table, key))
     }
 
     /// Checks a change by itself: its form, its key, and its value.
@@ -309,6 +323,13 @@ impl TrainConfig {
         let errors = self.validate();
         if errors.is_empty() { Ok(()) } else { Err(ConfigError::Keys { origin: origin.to_owned(), errors }) }
     }
+}
+
+/// Whether a table has a value for a key such as `selfplay.rulesets`.
+fn has(table: &Table, key: &str) -> bool {
+    let mut names = key.split('.');
+    let first = names.next().and_then(|name| table.get(name));
+    first.and_then(|first| names.try_fold(first, |value, name| value.get(name))).is_some()
 }
 
 /// An error for every unknown key, wrong type and value out of range.

@@ -261,22 +261,6 @@ impl Learner {
         Ok(report)
     }
 
-    /// Share of the hidden units of the heads, of the weights in training, that are zero everywhere on the boards of a
-    /// batch, 0 to 1: they learn nothing from it.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn dead_units(&self, shards: &[Batch]) -> Result<f32, TrainError> {
-        let shares = shards.iter().map(|shard| {
-            let tensors = BatchTensors::of(shard, &Device::flex());
-            self.network.dead_units(tensors.planes, tensors.globals)
-        });
-        let mean = self.pools[0].install(|| Tensor::cat(shares.collect(), 0).mean());
-        let read = mean.try_into_data().map_err(|error| self.device_error(&error))?;
-        let read = read.try_to_vec::<f32>().map_err(|error| self.device_error(&error))?;
-        Ok(read.iter().sum())
-    }
-
     /// The mean of the shards' gradients, before clipping, by the names of the parameters: for tests and tools.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //! plays the remaining matches.
 
 use hnefi_arena::ladder;
-use hnefi_arena::ladder::{LadderParams, Standings};
+use hnefi_arena::ladder::{LadderParams, Opponent, Standings};
 use hnefi_arena::players::{ModelCache, PlayerSpec};
 use hnefi_arena::{MatchObserver, MatchResult};
 use hnefi_inference::Devices;
@@ -32,7 +32,9 @@ pub(super) fn play(
     if !context.params.ladder || every == 0 || (!generation.is_multiple_of(every) && !is_last) {
         return Ok(true);
     }
-    let params = ladder_params(context.whole)?;
+    // Matches evaluate one position at a time, so they run on the CPU.
+    let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
+    let params = ladder_params(context.whole, &mut models)?;
     let mut rungs = store.checkpoints()?;
     rungs.retain(|rung| rung.is_multiple_of(every));
     let mut warn = |text: &str| observer.warning(text);
@@ -40,8 +42,6 @@ pub(super) fn play(
         && let Some(rungs) = ladder::readable_rungs(store, generation, &rungs, params.previous, &mut warn)?
     {
         rest();
-        // Matches evaluate one position at a time, so they run on the CPU.
-        let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
         let mut watcher = Watcher { generation, games: params.games, observer: *observer };
         if !ladder::play_missing_matches(store, generation, &rungs, &params, &mut models, &mut watcher)? {
             return Ok(false);
@@ -68,8 +68,8 @@ fn log(store: &Store, generation: u32, standings: &Standings) -> Result<(), Trai
 ///
 /// # Errors
 /// When an opponent is not a player's spec or a stage does not fit the configuration, which [`crate::config::checked`]
-/// reports too.
-pub fn ladder_params(config: &TrainConfig) -> Result<LadderParams, TrainError> {
+/// reports too, or an opponent's network cannot be read.
+pub fn ladder_params(config: &TrainConfig, models: &mut ModelCache) -> Result<LadderParams, TrainError> {
     let LadderSection { opponents, previous, games, playouts, .. } = &config.ladder;
     let opponents = opponents
         .iter()
@@ -81,7 +81,7 @@ pub fn ladder_params(config: &TrainConfig) -> Result<LadderParams, TrainError> {
         threads => threads,
     };
     Ok(LadderParams {
-        opponents,
+        opponents: Opponent::all(&opponents, models)?,
         previous: *previous,
         rulesets,
         games: *games,

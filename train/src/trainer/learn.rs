@@ -88,10 +88,6 @@ pub(super) fn learn(
     if stopped {
         return Ok(None);
     }
-    let dead_units = match steps {
-        0 => 0.0,
-        _ => learner.dead_units(&sampler.batch(first + steps, train.batch, train.shards)?)?,
-    };
     let seconds = began.elapsed().as_secs_f64();
     let counts = learner.counts();
     let samples = counts.samples - samples_before;
@@ -107,7 +103,6 @@ pub(super) fn learn(
         window_plies: sampler.plies() as u64,
         window_generations: window.len() as u64,
         rate,
-        dead_units,
         ..TrainingMetrics::default()
     };
     means.write(&mut metrics);

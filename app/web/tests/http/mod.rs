@@ -199,7 +199,8 @@ pub fn add_ladder_match(run: &Path, generation: u32, won: u32) {
     let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
     let played = play_match(&a, &b, &MatchParams::new(Preset::Brandubh.rules(), 2, 1), &mut models, &mut ());
     let result = MatchResult { as_attackers: tally(won), as_defenders: tally(20), ..played.expect("a match") };
-    let (a, b) = (Contestant::Checkpoint { generation, playouts: 32 }, Contestant::Player { player: b.to_string() });
+    let a = Contestant::Checkpoint { generation, playouts: 32 };
+    let b = Contestant::Player { player: b.to_string(), network: None };
     std::fs::create_dir_all(run.join("ladder")).expect("a folder");
     let text = serde_json::to_string(&LadderMatch { a, b, result }).expect("JSON");
     std::fs::write(run.join(format!("ladder/{generation:06}-random.json")), text).expect("a file");
