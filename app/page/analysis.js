@@ -23,8 +23,7 @@ let timer = 0;
 export function openAnalysis() {
   $("analysis-panel").addEventListener("toggle", () => {
     if (!page.state) return;
-    const on = $("analysis-panel").open;
-    if (on !== page.state.analysing && !(on && !usable())) act("analysis", { on });
+    follow();
     showAnalysis();
   });
   for (const name of ["pointerup", "pointercancel"]) {
@@ -32,6 +31,14 @@ export function openAnalysis() {
       if (pressed) timer = setTimeout(release, LINGER);
     });
   }
+}
+
+/** Has the analysis begun or stopped as the panel is open or not, until it was not turned while the board answered. */
+async function follow() {
+  const on = $("analysis-panel").open;
+  if (on === page.state.analysing || (on && !usable())) return;
+  await act("analysis", { on });
+  if ($("analysis-panel").open !== on) await follow();
 }
 
 /** The table goes on after a press. */

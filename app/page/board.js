@@ -378,6 +378,11 @@ export class Board {
       this.grid.setPointerCapture(event.pointerId);
       return this.look(event);
     }
+    // A finger that goes on to scroll the page has chosen no target.
+    if (event.pointerType !== "mouse" && this.selected && this.targets(this.selected)?.includes(name)) {
+      this.touched = { name, id: event.pointerId };
+      return;
+    }
     if (this.onSquare || !this.targets(name)) {
       this.press(name);
       return;
@@ -432,9 +437,13 @@ export class Board {
       this.cancelDrag();
       return name && this.press(name);
     }
-    const { held } = this;
-    if (!held || held.id !== event.pointerId) return;
+    const { held, touched } = this;
     const to = this.under(event);
+    if (touched?.id === event.pointerId) {
+      this.touched = null;
+      return touched.name === to && this.press(to);
+    }
+    if (!held || held.id !== event.pointerId) return;
     this.cancelDrag();
     if (to && to !== held.name && this.targets(held.name)?.includes(to)) this.move(held.name, to);
     else if (!held.moving && held.again) this.select(null);
@@ -442,6 +451,7 @@ export class Board {
 
   cancelDrag() {
     this.looking = null;
+    this.touched = null;
     this.lens.hidden = true;
     const { held } = this;
     this.held = null;

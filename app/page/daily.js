@@ -77,6 +77,7 @@ export function line(puzzle, rules) {
 export function showDaily(root, { puzzle, rules, shown, open, complain }) {
   const isSolved = score.last === today();
   const words = () => line(puzzle, rules);
+  const held = root.contains(document.activeElement) ? document.activeElement.id : null;
   root.replaceChildren(
     ...[
       make(
@@ -107,4 +108,5 @@ export function showDaily(root, { puzzle, rules, shown, open, complain }) {
         : null,
     ].filter(Boolean),
   );
+  if (held) document.getElementById(held)?.focus({ preventScroll: true });
 }

@@ -181,6 +181,7 @@ function buttons() {
 
 /** Gives the game up, once the person has said so twice. */
 function resign() {
+  if (!page.state) return;
   const { seats } = page.state;
   const mine = ["attackers", "defenders"].filter((_, index) => seats[index].person);
   const words = t("resign.sure", { of: mine.length === 1 ? mine[0] : lastToMove() });
@@ -216,6 +217,9 @@ function connect() {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && dropPremove()) redraw();
   });
+  // Before the board itself hears of the press, which may choose another move.
+  const pressed = ({ button }) => button !== 2 && dropPremove() && redraw();
+  $("board").addEventListener("pointerdown", pressed, { capture: true });
   $("new").addEventListener("click", () => newGame());
   $("undo").addEventListener("click", () => act("undo"));
   $("redo").addEventListener("click", () => act("redo"));
@@ -256,7 +260,8 @@ function connect() {
   });
   document.addEventListener("keydown", (event) => {
     if (
-      event.target.closest("dialog, input, textarea, select, [role=menu]") ||
+      document.querySelector("dialog[open]") ||
+      event.target.closest("input, textarea, select, [role=menu]") ||
       event.ctrlKey ||
       event.metaKey ||
       event.altKey
@@ -302,9 +307,9 @@ async function begun(asked) {
 }
 
 async function begin() {
-  connect();
   try {
     page.setup = await setup;
+    connect();
     const asked = new URLSearchParams(location.search);
     if (location.search) history.replaceState(null, "", location.pathname + location.hash);
     // Whatever cannot be opened is said, and a board stands there all the same.

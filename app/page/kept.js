@@ -7,6 +7,8 @@ import * as store from "./store.js";
 const GAME = "game.";
 const MOST = 60;
 const MOST_OPENED = 6;
+/** So many are kept even where there is no room for one more. */
+const FEWEST = 6;
 
 /** How long to wait until a change is kept that is none of the moves, in milliseconds. */
 const PATIENCE = 1000;
@@ -136,11 +138,12 @@ function about(state) {
 }
 
 function remember(id, entry) {
-  // Where there is no room the oldest go.
-  for (let most = MOST; most > 0; most = Math.floor(most / 2)) {
-    prune(most - 1, id);
-    if (store.write(GAME + id, entry)) return;
-  }
+  const write = () => store.write(GAME + id, entry);
+  prune(MOST - 1, id);
+  if (write()) return;
+  // Where there is no room, what this page cannot read goes first, then the oldest.
+  for (const key of store.keys(GAME)) if (!isId(key) || !read(key)) store.forget(GAME + key);
+  for (let most = MOST / 2; !write() && most > FEWEST; most = Math.floor(most / 2)) prune(most, id);
 }
 
 /** All games that are kept, the newest first. */

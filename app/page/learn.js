@@ -202,7 +202,9 @@ function list() {
     );
     return make("li", {}, button);
   };
+  const held = document.activeElement?.closest("#lessons [data-lesson]")?.dataset.lesson;
   $("lessons").replaceChildren(...course.lessons.map(item));
+  if (held) $("lessons").querySelector(`[data-lesson="${held}"]`)?.focus({ preventScroll: true });
   const count = course.lessons.filter(({ id }) => known.includes(id)).length;
   $("progress").textContent = t("learn.progress", { n: count, all: course.lessons.length });
 }

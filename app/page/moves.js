@@ -273,7 +273,7 @@ const turn = (way) => leads({ turn: way });
 
 function key(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !page.state) return;
-  if (event.target.closest("dialog, input, textarea, select, [role=menu]")) return;
+  if (document.querySelector("dialog[open]") || event.target.closest("input, textarea, select, [role=menu]")) return;
   const keys = {
     ArrowLeft: () => step(-1),
     ArrowRight: () => step(1),

@@ -79,10 +79,15 @@ export function myGames() {
 
   function draw() {
     const games = listed();
+    const held = [...body.querySelectorAll("li")].findIndex((one) => one.contains(document.activeElement));
     body.replaceChildren(
       make("p", { class: "note" }, t("games.about")),
       games.length > 0 ? make("ul", {}, games.map(row)) : make("p", { class: "note" }, t("games.none")),
     );
+    if (held < 0) return;
+    // The game that has come to the place of the one that is gone.
+    const rows = body.querySelectorAll(".open");
+    (rows[Math.min(held, rows.length - 1)] ?? $("games-dialog").querySelector(".close")).focus();
   }
 
   draw();

@@ -256,10 +256,13 @@ export async function newGame(rules = null) {
         ),
       ),
     );
-    const { name, type, value } = form.contains(document.activeElement) ? document.activeElement : {};
+    const focused = form.contains(document.activeElement);
+    const { name, type, value } = focused ? document.activeElement : {};
     form.replaceChildren(...parts.filter(Boolean), make("button", { type: "submit", hidden: true }));
     // Of radio buttons several have one name; a list has it alone.
     if (name) form.querySelector(type === "radio" ? `[name="${name}"][value="${value}"]` : `[name="${name}"]`)?.focus();
+    if (focused && !form.contains(document.activeElement))
+      (form.querySelector("[name=other]") ?? form.querySelector("input:checked")).focus();
     if (name === "rules")
       reveal(form.querySelector("[name=variant]")?.closest("fieldset") ?? form.querySelector("[name=other]"));
   }

@@ -56,10 +56,12 @@ export function openGame() {
   const item = (label, note, work) =>
     make("li", {}, button([make("span", {}, label), note ? make("small", {}, note) : null], guarded(work)));
   const list = (title, items, up) => {
+    const focused = body.contains(document.activeElement);
     body.replaceChildren(
       make("div", { class: "library-head" }, up ? button(t("open.back"), guarded(up)) : null, make("h3", {}, title)),
       items.length > 0 ? make("ul", {}, items) : make("p", { class: "note" }, t("open.nothing")),
     );
+    if (focused) (body.querySelector("li button") ?? body.querySelector("button"))?.focus();
   };
   const enterGame = (request) => async () => {
     const state = await enter("/api/games/open", request);

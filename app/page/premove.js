@@ -32,7 +32,7 @@ export function ahead(state) {
 export function premove(from, to) {
   if (!waiting(page.state)) return false;
   const [a, b] = [place(from), place(to)];
-  chosen = a[0] === b[0] || a[1] === b[1] ? { from, to, game: page.state.id } : null;
+  chosen = a[0] === b[0] || a[1] === b[1] ? { from, to, game: page.state.id, ply: page.state.ply } : null;
   return true;
 }
 
@@ -43,12 +43,13 @@ export function dropPremove() {
   return had;
 }
 
-/** Plays the move that was kept, now that it is the person's turn. */
+/** Plays the move that was kept, now that the other side has moved; whoever went elsewhere meant another position. */
 export function playKept(state) {
   if (!chosen || (waiting(state) && chosen.game === state.id)) return;
-  const { from, to, game } = chosen;
+  const { from, to, game, ply } = chosen;
   chosen = null;
-  if (game === state.id && state.your_turn && state.moves[from]?.includes(to))
+  const isNext = game === state.id && state.ply === ply + 1;
+  if (isNext && state.your_turn && state.moves[from]?.includes(to))
     act("move", { move: from + to, stamp: state.stamp });
 }
 

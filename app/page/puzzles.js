@@ -295,6 +295,17 @@ function startOver() {
   ]);
 }
 
+const isRuleset = (rules) => book.rulesets.some(({ name }) => name === rules);
+
+/** Shows what an address asks for: the puzzle of the day, one by some rules, or any. */
+async function arrive(asked) {
+  if (isRuleset(asked)) score.rules = asked;
+  history.replaceState(null, "", location.pathname);
+  choices();
+  await (asked === "daily" ? load(daily().id) : next());
+  if (asked && asked !== "daily" && score.rules !== asked) complain(t("puzzles.noRules", { rules: asked }));
+}
+
 async function start() {
   $("next").addEventListener("click", () => (puzzle || open().length > 0 ? next() : startOver()));
   $("hint").addEventListener("click", hint);
@@ -303,7 +314,14 @@ async function start() {
   $("rules").addEventListener("change", (event) => choose("rules", event.target.value));
   $("theme-choice").addEventListener("change", (event) => choose("theme", event.target.value));
   document.addEventListener("keydown", (event) => {
-    if (event.target.closest("select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (
+      document.querySelector("dialog[open]") ||
+      event.target.closest("select") ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return;
     const button = { n: $("next"), h: $("hint") }[event.key];
     if (button && !button.disabled) button.click();
   });
@@ -313,12 +331,10 @@ async function start() {
     say("");
     return complain(error.message);
   }
-  const asked = location.hash.slice(1);
-  if (book.rulesets.some(({ name }) => name === asked)) score.rules = asked;
-  history.replaceState(null, "", location.pathname);
-  choices();
-  await (asked === "daily" ? load(daily().id) : next());
-  if (asked && asked !== "daily" && score.rules !== asked) complain(t("puzzles.noRules", { rules: asked }));
+  if (!isRuleset(score.rules)) score.rules = "";
+  // Somebody writes another address into this page's.
+  addEventListener("hashchange", ({ newURL }) => arrive(new URL(newURL).hash.slice(1)));
+  await arrive(location.hash.slice(1));
 }
 
 start();

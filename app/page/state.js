@@ -138,14 +138,20 @@ const TOLD = ["hint", "resign"];
 
 /** Asks the board to do something with the game, and shows what came of it. */
 export async function act(what, body = {}) {
+  if (!page.state) return;
+  const { id } = page.state;
   page.notice = null;
   try {
-    take(await post(`/api/games/${page.state.id}/${what}`, body));
+    const state = await post(`/api/games/${id}/${what}`, body);
+    // Another game may have been opened meanwhile.
+    if (page.state.id !== id) return;
+    take(state);
     if (TOLD.includes(what)) reveal($("status-line"));
   } catch (error) {
+    if (page.state.id !== id) return;
     complain(error.message);
     reveal($("problem"));
-    if (error.status === 404) recover(page.state.id);
+    if (error.status === 404) recover(id);
     if (error.status !== 409 && error.status !== 400) return;
     // Clocks ask by themselves, and another page may have done so before.
     if (what !== "flag") page.notice = error.message;
@@ -156,7 +162,9 @@ export async function act(what, body = {}) {
 /** Shows the game as it stands at the board. */
 async function refresh() {
   try {
-    take(await ask(`/api/games/${page.state.id}`));
+    const { id } = page.state;
+    const state = await ask(`/api/games/${id}`);
+    if (page.state.id === id) take(state);
   } catch {
     /* the first message says enough */
   }
@@ -193,13 +201,19 @@ export async function tried(open) {
   }
 }
 
+/** What comes of a game that the board refuses to open: nothing where an address holds it, too, else the error. */
+const refused = (address) => (error) => {
+  if (error.status !== 400 || !address) throw error;
+  return null;
+};
+
 /** Opens what a page's fragment names; null where it names nothing, or, with a notice, nothing that can be opened. */
 export function arrive(fragment) {
   const { id, address } = named(fragment);
   if (!id && !address) return null;
   return tried(async () => {
     const old = page.state;
-    const state = id ? await find(id) : null;
+    const state = id ? await find(id).catch(refused(address)) : null;
     if (!state && address) return enter("/api/games/open", { address });
     if (!state) throw new Error(t("board.unknown"));
     page.notice = null;

@@ -34,7 +34,8 @@ export function streamWhileSeen(path, connect, isNeeded = () => false) {
   let ended = false;
   const look = () => {
     if (!ended && (!document.hidden || isNeeded())) {
-      if (!stream) connect((stream = new EventSource(path)));
+      // A stream that was refused does not come back by itself.
+      if (!stream || stream.readyState === EventSource.CLOSED) connect((stream = new EventSource(path)));
     } else {
       stream?.close();
       stream = null;

@@ -345,7 +345,7 @@ function showLook() {
 
 /** Listens to all runs. */
 function follow() {
-  const [end] = streamWhileSeen("api/watch/events", (stream) => {
+  const [, again] = streamWhileSeen("api/watch/events", (stream) => {
     const on = (name, work) =>
       stream.addEventListener(name, (event) => {
         const told = JSON.parse(event.data);
@@ -361,7 +361,10 @@ function follow() {
       add(run, rows);
     });
     on("state", (run, state) => (run.state = state));
-    stream.addEventListener("error", () => complain(t("board.interrupted")));
+    stream.addEventListener("error", () => {
+      complain(t("board.interrupted"));
+      if (stream.readyState === EventSource.CLOSED) setTimeout(again, 5000);
+    });
     stream.addEventListener("open", () => complain(null));
   });
 }

@@ -144,11 +144,14 @@ impl Review {
     /// # Errors
     /// When the position is not searched yet or the move is illegal there; the message says so.
     pub(super) fn attempt(&mut self, ply: usize, mv: Move) -> Result<(), Refusal> {
-        let best = self.review.best(ply).ok_or_else(|| no_move(format!("ply {ply} is not reviewed")))?;
+        let played = self.review.game().plies().get(ply).map(|played| played.mv);
+        let (Some(played), Some(best)) = (played, self.review.best(ply)) else {
+            return Err(no_move(format!("ply {ply} is not reviewed")));
+        };
         let mut game = self.review.game_after(ply);
         game.play(mv).map_err(no_move)?;
         self.tried = Some(Tried { ply, mv, loss: (mv == best).then_some(0.0) });
-        if self.review.game().plies()[ply].mv == mv {
+        if played == mv {
             self.tried = Some(Tried { ply, mv, loss: self.review.loss(ply) });
         } else if let Some(ending) = game.ending() {
             self.judge(ply, mv, Chances::of_winner(ending.winner()));
@@ -237,6 +240,7 @@ mod tests {
         assert_eq!(review.next(), None);
         review.attempt(0, mv("d6d7")).expect_err("nobody passes through others");
         review.attempt(9, mv("d6e6")).expect_err("there is no such ply");
+        review.attempt(2, mv("c6c5")).expect_err("nothing was played in the last position");
         review.attempt(0, mv("d6e6")).expect("legal");
         assert_eq!(review.view().tried.and_then(|tried| tried.verdict), Some(MoveQuality::Best));
         review.attempt(0, mv("d6c6")).expect("legal");

@@ -4,7 +4,7 @@
 //! in what the searches find, unless the state has changed meanwhile: every piece of work carries a ticket, and only
 //! the newest counts.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -120,6 +120,8 @@ pub(super) struct Room {
     pub(super) opened: u32,
     state: Mutex<RoomState>,
     listeners: AtomicUsize,
+    /// Whether it was closed while somebody listened: then it goes with the last who listens.
+    pub(super) closed: AtomicBool,
 }
 
 impl Room {
@@ -152,7 +154,14 @@ impl Room {
             report_count: 0,
             used: now,
         };
-        Room { id, number, opened, state: Mutex::new(state), listeners: AtomicUsize::new(0) }
+        Room {
+            id,
+            number,
+            opened,
+            state: Mutex::new(state),
+            listeners: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+        }
     }
 
     /// The inside. A panic of another thread leaves a game that is still whole: every change is one call to the
@@ -168,6 +177,11 @@ impl Room {
     /// Whether anybody is looking on.
     pub(super) fn is_watched(&self) -> bool {
         self.listeners.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether it was closed and nobody listens any more.
+    pub(super) fn is_gone(&self) -> bool {
+        self.closed.load(Ordering::Relaxed) && !self.is_watched()
     }
 }
 

@@ -40,6 +40,9 @@ impl Drop for Listening {
         self.all.fetch_sub(1, Ordering::Relaxed);
         if let Some(room) = &self.room {
             room.listeners().fetch_sub(1, Ordering::Relaxed);
+            if room.is_gone() {
+                room.lock().ticket = None;
+            }
         }
     }
 }
@@ -93,15 +96,19 @@ impl Rooms {
     /// When there is none (any more).
     pub(super) fn get(&self, id: &str) -> Result<Arc<Room>, Refusal> {
         let rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        rooms.get(id).cloned().ok_or_else(|| {
+        rooms.get(id).filter(|room| !room.is_gone()).cloned().ok_or_else(|| {
             Refusal::missing(problem!("error.gone", "this game is not open here any more; begin a new one"))
         })
     }
 
-    /// Gives a room up.
+    /// Gives a room up, once nobody listens to it any more: another page may show the same game.
     pub(super) fn close(&self, id: &str) {
-        let room = self.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
-        if let Some(room) = room {
+        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(room) = rooms.get(id).cloned() else { return };
+        room.closed.store(true, Ordering::Relaxed);
+        if room.is_gone() {
+            rooms.remove(id);
+            drop(rooms);
             room.lock().ticket = None;
         }
     }
@@ -127,6 +134,8 @@ impl Rooms {
                     "this game is open in too many windows; close some"
                 )));
             }
+            // Somebody has come back to a game that was closed.
+            room.closed.store(false, Ordering::Relaxed);
             listening.room = Some(room.clone());
         }
         Ok(listening)
@@ -166,9 +175,9 @@ impl TryFrom<String> for RoomId {
     }
 }
 
-/// Removes the rooms without requests for `idle` and without listeners.
+/// Removes the rooms without listeners that were closed or had no requests for `idle`.
 fn clear(rooms: &mut HashMap<String, Arc<Room>>, idle: Duration, now: Duration) {
-    rooms.retain(|_, room| room.is_watched() || now.saturating_sub(room.lock().used) < idle);
+    rooms.retain(|_, room| !room.is_gone() && (room.is_watched() || now.saturating_sub(room.lock().used) < idle));
 }
 
 #[cfg(test)]
@@ -228,6 +237,20 @@ mod tests {
         assert!(open(&rooms).is_err());
         rooms.close(&first.id);
         assert!(rooms.get(&first.id).is_err() && rooms.get(&second.id).is_ok());
+        assert!(open(&rooms).is_ok());
+    }
+
+    #[test]
+    fn a_room_that_is_closed_stays_while_others_listen() {
+        let rooms = Rooms::new(1, 9);
+        let room = open(&rooms).expect("a room");
+        let places = [0, 1].map(|_| rooms.listen(Some(&room)).expect("a place"));
+        rooms.close(&room.id);
+        let [mine, others] = places;
+        drop(mine);
+        assert!(rooms.get(&room.id).is_ok() && open(&rooms).is_err(), "somebody goes on with it");
+        drop(others);
+        assert!(rooms.get(&room.id).is_err());
         assert!(open(&rooms).is_ok());
     }
 

@@ -29,6 +29,11 @@ fn a_game_is_reviewed_by_requests() {
     assert_eq!(review["chances"][10], json!({ "attackers": 0.0, "draw": 0.0, "defenders": 1.0 }));
     let accuracy = |side: usize| review["sides"][side]["accuracy"].as_f64().expect("percent");
     assert!(accuracy(0) < accuracy(1), "the losers played worse: {review}");
+    // After the last move nothing was played that another one could take the place of.
+    let state = page.paste("d6-c6");
+    let state = page.does(&state, "review", &json!({ "on": true })).ok();
+    let state = page.listen(&state, |event, data| event.name == "state" && data["review"]["done"] == 2);
+    page.does(&state, "try", &json!({ "ply": 1, "move": "d5e5" })).refused(400, "ply 1 is not reviewed");
     // A person whose game is under way learns nothing of it.
     let seat = json!({ "player": "random" });
     let game = json!({ "rules": "brandubh", "attackers": {}, "defenders": seat });

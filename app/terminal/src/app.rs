@@ -187,7 +187,8 @@ impl App {
 
     /// Asks before a game in progress is lost.
     fn ask_first(&mut self, question: Question) {
-        let in_progress = self.session.ending().is_none() && !self.session.game().is_empty();
+        let has_moves = !self.session.game().is_empty() || self.session.has_taken_back();
+        let in_progress = self.session.ending().is_none() && has_moves;
         if in_progress && self.session.has_person() {
             self.front = Front::Question(question);
         } else {

@@ -351,6 +351,9 @@ fn a_game_in_progress_is_not_left_by_one_key() {
     assert!(matches!(app.front, Front::Question(_)) && !app.quit);
     press(&mut app, "n");
     assert!(app.front == Front::Board && !app.quit && plies(&app) == 2, "any other key means no");
+    press(&mut app, "uq");
+    assert!(plies(&app) == 0 && matches!(app.front, Front::Question(_)) && !app.quit, "redo would bring it back");
+    press(&mut app, "nr");
     press(&mut app, "Ry");
     assert_eq!(app.session.ending(), Some(Ending::Resigned(Side::Attackers)));
     press(&mut app, "x");

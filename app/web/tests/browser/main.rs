@@ -7,6 +7,7 @@ mod driver;
 #[path = "../http/mod.rs"]
 mod http;
 mod learn;
+mod moments;
 mod newcomer;
 #[path = "../own_rules/mod.rs"]
 mod own_rules;

@@ -118,6 +118,7 @@ fn the_unfinished_game_comes_back_by_itself_and_all_games_are_listed() {
     assert_eq!(browser.run(list).as_array().map(Vec::len), Some(2));
     browser.click(&delete);
     assert_eq!(browser.run(list), json!([first]));
+    assert_eq!(browser.run("return document.activeElement.closest('[data-game]').dataset.game;"), json!(first));
     browser.check_console_but(&["/api/games/"]);
 }
 
@@ -393,6 +394,9 @@ fn whatever_lies_in_the_storage_a_board_stands_there() {
     browser.run(&format!("sessionStorage.setItem('hnefi.board', JSON.stringify('{id}'));"));
     visit(&browser, &format!("http://{address}/"));
     browser.my_turn();
+    // An address that holds the game leads to it all the same.
+    visit(&browser, &format!("http://{address}/#{id}/brandubh/moves=d6c6"));
+    browser.until(&format!("{PLIES} === 1"));
     // What an address asks for and is not there is said, beside a board.
     for (asked, words, board) in [
         ("?rules=nonsense", "no such rules", MY_TURN),
@@ -410,6 +414,29 @@ fn whatever_lies_in_the_storage_a_board_stands_there() {
         assert!(browser.text("#problem").contains(words), "{asked}: {}", browser.text("#problem"));
     }
     browser.check_console_but(&["Failed to load resource: the server responded with a status of 40"]);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn where_there_is_no_room_what_cannot_be_read_goes_and_the_game_is_kept() {
+    let (browser, address) = begin();
+    let [old, strange] = ["a", "b"].map(|letter| letter.repeat(32));
+    browser.open(&format!("http://{address}/"));
+    browser.my_turn();
+    browser.some_move(2);
+    browser.my_turn();
+    let id = kept(&browser);
+    browser.run(&format!(
+        "const kept = localStorage.getItem('hnefi.game.{id}'); localStorage.setItem('hnefi.game.{old}', kept); \
+         let text = ''; for (let more = 'x'.repeat(1 << 22); more; more = more.slice(0, more.length >> 1)) \
+         try {{ localStorage.setItem('hnefi.game.{strange}', text + more); text += more; }} catch {{ /* too much */ }}"
+    ));
+    browser.some_move(4);
+    browser.my_turn();
+    assert_eq!(kept(&browser), id);
+    assert_eq!(browser.stored(&format!("game.{strange}")), Value::Null);
+    assert!(browser.stored(&format!("game.{old}"))["plies"].is_number());
+    browser.check_console();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use hnefi_web::WebConfig;
 use serde_json::json;
 
-use super::driver::Browser;
+use super::driver::{Browser, PLIES};
 use super::http::{of, post, serve};
 
 #[test]
@@ -21,7 +21,7 @@ fn a_page_has_clocks_premoves_and_arrows() {
         browser.open(&format!("http://{address}/#{id}"));
         browser.until("document.querySelector('.squares .movable')");
     };
-    begin(5.0, 180);
+    begin(8.0, 180);
     assert_eq!(browser.text(".time[data-side=attackers]"), "3:00");
     // An arrow and a ring, which the next press wipes.
     browser.drag_by("[data-square=f6]", "[data-square=f9]", 2);
@@ -43,6 +43,11 @@ fn a_page_has_clocks_premoves_and_arrows() {
     browser.type_into("[data-square=b11]", "\u{e00c}");
     browser.until("!document.querySelector('.over .kept')");
     browser.click("[data-square=d11]");
+    browser.click("[data-square=b11]");
+    browser.until("document.querySelector('.over .kept')");
+    browser.click("[data-square=a1]");
+    browser.until("!document.querySelector('.over .kept')");
+    browser.click("[data-square=d11]");
     browser.click("[data-square=c11]");
     browser.until("document.querySelector('.over .kept')");
     browser.until(
@@ -60,6 +65,32 @@ fn a_page_has_clocks_premoves_and_arrows() {
         "{}",
         browser.text("#status")
     );
+    browser.check_console();
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn who_takes_back_has_no_move_played_that_was_chosen_for_later() {
+    let browser = Browser::start();
+    let address = serve(WebConfig::default());
+    browser.size(1280, 900, 1.0);
+    let seat = json!({ "player": "model:shipped/copenhagen", "strength": { "seconds": 30 } });
+    let game = json!({ "rules": "copenhagen", "attackers": {}, "defenders": seat });
+    let state = post(address, "/api/games", &game).ok();
+    browser.open(&format!("http://{address}/#{}", state["id"].as_str().expect("an id")));
+    browser.my_turn();
+    browser.click("[data-square=d1]");
+    browser.click("[data-square=d3]");
+    browser.until("document.querySelector('#playouts').textContent.includes('playout')");
+    browser.click("[data-square=d11]");
+    browser.click("[data-square=b11]");
+    browser.until("document.querySelector('.over .kept')");
+    browser.click("#undo");
+    browser.until("document.querySelector('.squares .movable')");
+    // A move that is played then comes at once.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let found = browser.run(&format!("return [{PLIES}, document.querySelectorAll('#moves .ahead').length];"));
+    assert_eq!(found, json!([1, 1]), "{}", browser.text("#moves"));
     browser.check_console();
 }
 
