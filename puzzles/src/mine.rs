@@ -30,12 +30,13 @@ const FEWEST_MOVES: usize = 10;
 /// The puzzles among the last positions of a game under the rules of `rules`, latest first. A position stands for
 /// itself, without its past.
 pub fn mine(rules: Preset, game: &Game, params: &MineParams) -> Vec<Puzzle> {
-    let positions: Vec<Position> = game.positions().collect();
     let winner = game.ending().and_then(|ending| ending.winner());
-    let last = positions.iter().rev().enumerate().filter(|(_, position)| position.outcome().is_none());
+    // A position holds its whole past, so the game goes back, and only the texts stay.
+    let mut back = game.clone();
+    let positions = std::iter::successors(Some(game.position().fen()), |_| back.undo().map(|_| back.position().fen()));
+    let last = (0..=game.len()).zip(positions).filter(|(left, _)| *left > 0 || game.position().outcome().is_none());
     last.take(params.last)
-        .filter_map(|(left, position)| {
-            let fen = position.fen();
+        .filter_map(|(left, fen)| {
             let position = Position::from_fen(&rules.rules(), &fen).ok()?;
             // Long wins cost most to look for, and are where somebody soon won.
             let is_likely = winner == Some(position.side_to_move()) && left <= params.longest as usize + 2;

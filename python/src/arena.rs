@@ -1,13 +1,15 @@
 //! Matches.
 
+use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_arena::players::{Choice, ModelCache, Player, PlayerError, PlayerSpec};
 use hnefi_arena::{MatchObserver, MatchParams, play_match_with as play};
-use hnefi_engine::Game;
-use hnefi_inference::Devices;
+use hnefi_engine::{Game, NamedRules, Preset, Rules};
+use hnefi_inference::{Card, Devices};
 use hnefi_run::GameRecord as Record;
 use hnefi_search::{Rng, SearchConfig};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 
 use crate::arguments::{SEEDS, THREADS, optional, shown};
@@ -167,6 +169,38 @@ impl Player for FunctionPlayer {
     }
 }
 
+/// The network that a player plays with.
+fn card_of<'m>(player: &MatchPlayer, models: &'m mut ModelCache) -> PyResult<Option<&'m Card>> {
+    match player {
+        MatchPlayer::Spec(PlayerSpec::Model(spec)) => Ok(Some(&models.checkpoint(&spec.path).map_err(refused)?.card)),
+        _ => Ok(None),
+    }
+}
+
+/// The ruleset of the first player whose network was trained for one alone.
+fn trained_for(players: &[&MatchPlayer], models: &mut ModelCache) -> PyResult<Option<NamedRules>> {
+    for player in players {
+        if let Some(card) = card_of(player, models)?
+            && let [only] = &card.rulesets[..]
+            && let Ok(rules) = only.parse()
+        {
+            return Ok(Some(rules));
+        }
+    }
+    Ok(None)
+}
+
+/// Warns of networks that were not trained on these rules.
+fn warn_of_foreign(py: Python<'_>, players: &[&MatchPlayer], rules: Rules, models: &mut ModelCache) -> PyResult<()> {
+    for player in players {
+        let foreign = card_of(player, models)?.and_then(|card| card.foreign_to(rules));
+        if let Some(text) = foreign.and_then(|text| CString::new(text).ok()) {
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+        }
+    }
+    Ok(())
+}
+
 /// Plays a match between two players, in pairs that share a random opening with the sides swapped. Returns a
 /// `MatchResult`.
 ///
@@ -174,7 +208,9 @@ impl Player for FunctionPlayer {
 /// "model:PATH[,playouts=N|,time=SECONDS][,precision=P][,threads=N][,search.KEY=VALUE]" with the path of a checkpoint
 /// or a run or the name of a shipped checkpoint, "uci:COMMAND" for an external program. A player may be a function,
 /// too: it is given a `Position` and returns a move, from several threads where `threads` is above 1; what it raises
-/// ends the match and is raised. `games` is even. `threads`: games at once, None for one a core. `opening_plies`:
+/// ends the match and is raised. `games` is even. `ruleset`: None for that of the first
+/// network that was trained for one alone, else Brandubh; by rules that a network was not trained on it plays with a
+/// warning. `threads`: games at once, None for one a core. `opening_plies`:
 /// random plies before the players take over. `ply_cap`: plies after which a game is a draw, None for self-play's.
 /// Players without clocks, on one thread each, give the same result again. Raises ValueError for a spec or a number
 /// that cannot be. Ctrl-C ends the match. The interpreter's lock is released.
@@ -183,7 +219,7 @@ impl Player for FunctionPlayer {
     signature = (
         a, b, games = None, ruleset = None, *, seed = None, threads = None, opening_plies = None, ply_cap = None
     ),
-    text_signature = "(a, b, games=100, ruleset='copenhagen', *, \
+    text_signature = "(a, b, games=100, ruleset=None, *, \
                       seed=0, threads=None, opening_plies=4, ply_cap=None)"
 )]
 #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
@@ -198,9 +234,14 @@ pub fn play_match(
     opening_plies: Option<&Bound<'_, PyAny>>,
     ply_cap: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<MatchResult> {
-    let rules = ruleset.map_or_else(|| Ok(hnefi_engine::Preset::Copenhagen.rules()), rules_of)?;
     let raised = Arc::default();
     let [a, b] = [MatchPlayer::of(a, &raised)?, MatchPlayer::of(b, &raised)?];
+    let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
+    let rules = match ruleset {
+        Some(ruleset) => rules_of(ruleset)?,
+        None => trained_for(&[&a, &b], &mut models)?.unwrap_or(Preset::Brandubh.into()).rules(),
+    };
+    warn_of_foreign(py, &[&a, &b], rules, &mut models)?;
     let games = optional(games, "games", 0..=u32::MAX)?.unwrap_or(100);
     let usual = MatchParams::new(rules, games, optional(seed, "seed", SEEDS)?.unwrap_or(0));
     let params = MatchParams {
@@ -210,7 +251,6 @@ pub fn play_match(
         ..usual
     };
     let mut watcher = Watcher::default();
-    let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
     params.check().map_err(refused)?;
     let pair = |_| Ok([a.build(py, &mut models)?, b.build(py, &mut models)?]);
     let players = (0..params.workers()).map(pair).collect::<PyResult<Vec<_>>>()?;

@@ -160,7 +160,11 @@ struct Answer<'py> {
 
 impl<'py> Answer<'py> {
     fn of(answer: &Bound<'py, PyAny>, count: usize, size: BoardSize) -> PyResult<Answer<'py>> {
-        let parts = answer.try_iter().and_then(Iterator::collect::<PyResult<Vec<_>>>).unwrap_or_default();
+        // What a generator raises is the function's.
+        let parts = match answer.try_iter() {
+            Ok(items) => items.collect::<PyResult<Vec<_>>>()?,
+            Err(_) => Vec::new(),
+        };
         let (values, plies_left, priors) = match &parts[..] {
             [values, priors] => (values, None, priors),
             [values, plies_left, priors] => (values, Some(plies_left), priors),

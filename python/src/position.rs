@@ -188,10 +188,20 @@ impl Position {
     }
 
     /// How many lines of `depth` plies there are from here: the standard test of a rules engine. The interpreter's lock
-    /// is released.
+    /// is released; Ctrl-C ends it after the move of this position that is counted.
     fn perft(&self, py: Python<'_>, depth: &Bound<'_, PyAny>) -> PyResult<u64> {
         let depth = whole(depth, "depth", 0..=u32::MAX)?;
-        Ok(py.detach(|| engine::perft(&mut self.0.clone(), depth)))
+        if depth < 2 {
+            return Ok(engine::perft(&mut self.0.clone(), depth));
+        }
+        let mut moves = engine::MoveList::new();
+        self.0.legal_moves(&mut moves);
+        moves.iter().try_fold(0, |count, &mv| {
+            py.check_signals()?;
+            let mut after = self.0.clone();
+            after.advance(mv);
+            Ok(count + py.detach(|| engine::perft(&mut after, depth - 1)))
+        })
     }
 
     fn __getnewargs__(&self) -> (Rules, Option<&str>, Vec<String>) {

@@ -22,6 +22,9 @@ use crate::process::{ALL_CORES, Pool, Shared};
 use crate::rules::{Rules, reward, rules_of};
 use crate::{refused, tuple};
 
+/// Random plies of every game between two looks for Ctrl-C.
+const BETWEEN_SIGNALS: u32 = 1000;
+
 /// The most games of an environment.
 const MOST: usize = 1 << 20;
 
@@ -190,15 +193,21 @@ impl VectorEnv {
 
     /// Plays `plies` random plies in every game, without observations, and counts how games ended: a `RandomPlay`.
     ///
-    /// The interpreter's lock is released.
+    /// The interpreter's lock is released; Ctrl-C ends it.
     fn step_random<'py>(&self, py: Python<'py>, plies: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let plies = whole(plies, "plies", 0..=u32::MAX)?;
         let (pool, mut state, start) = (self.pool(py)?, self.state.lock(py)?, &self.start);
         let slots = &mut state.slots;
-        let play = |slot: &mut Slot| slot.play_at_random(plies, start);
         let add = |a: [u64; 3], b: [u64; 3]| [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
-        let ends =
-            py.detach(|| pool.install(|| slots.par_iter_mut().with_min_len(AT_ONCE).map(play).reduce(|| [0; 3], add)));
+        let (mut ends, mut left) = ([0; 3], plies);
+        while left > 0 {
+            let now = left.min(BETWEEN_SIGNALS);
+            let play = |slot: &mut Slot| slot.play_at_random(now, start);
+            let played = || slots.par_iter_mut().with_min_len(AT_ONCE).map(play).reduce(|| [0; 3], add);
+            ends = add(ends, py.detach(|| pool.install(played)));
+            left -= now;
+            py.check_signals()?;
+        }
         drop(state);
         tuple(py, "RandomPlay", (u64::from(plies) * self.count as u64, ends[0], ends[1], ends[2]))
     }

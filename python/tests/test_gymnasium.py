@@ -168,6 +168,23 @@ def test_an_illegal_move_loses_a_single_game_and_is_refused_in_many() -> None:
         many.step([0, 0])
 
 
+@pytest.mark.parametrize("action", [5.0, None, np.array([5])])
+def test_what_is_no_move_is_an_error(action: Any) -> None:
+    env = HnefataflEnv()
+    env.reset(seed=1)
+    with pytest.raises(TypeError):
+        env.step(action)
+    played = HnefataflEnv(side="defenders", opponent=lambda position: 5.5)
+    with pytest.raises(TypeError):
+        played.reset(seed=1)
+
+
+def test_a_first_reset_of_some_games_draws_the_sides_of_all() -> None:
+    env = HnefataflVectorEnv(4, side="defenders")
+    env.reset(options={"reset_mask": np.array([True, False, False, False])})
+    assert env.sides.tolist() == [1, 1, 1, 1]
+
+
 def test_wins_and_starts() -> None:
     home = "7/3a3/3a3/aa3aa/3d2k/3a3/3a3"
     env = HnefataflEnv(fen=home + " d", side="defenders", opponent=first)

@@ -1,7 +1,7 @@
 //! A game as one value of JSON: a line of an exported dataset, what hnefatafl.org's server sends, or a file of the
 //! archive of aagenielsen.dk.
 
-use hnefi_engine::{Move, Position, Rules, Side};
+use hnefi_engine::{Move, Rules, Side};
 use hnefi_inference::{Handicap, Wdl};
 use serde::Deserialize;
 use serde_json::Value;
@@ -89,7 +89,7 @@ fn read(fields: serde_json::Result<Fields>, rules: &mut [Rules]) -> Result<Recor
         would_have_resigned: fields.would_have_resigned,
         line: 1,
     };
-    let (has_policies, names_rules) = (fields.policy.is_some(), own.is_some());
+    let has_policies = fields.policy.is_some();
     if fields.trains.is_some() && !has_policies {
         return Err(bad("trains without policy; expected both, or neither".to_owned()));
     }
@@ -104,11 +104,6 @@ fn read(fields: serde_json::Result<Fields>, rules: &mut [Rules]) -> Result<Recor
     recorded.has_policies = has_policies;
     fields.fill(&mut recorded.record).map_err(bad)?;
     recorded.record.check()?;
-    // Others name the start of every game.
-    let standard = Position::start(&recorded.record.rules).fen();
-    if !names_rules && recorded.record.start_position().is_ok_and(|start| start.fen() == standard) {
-        recorded.record.start = None;
-    }
     Ok(recorded)
 }
 

@@ -181,13 +181,13 @@ impl RecordedGame<'_> {
         }
     }
 
-    /// The record before the first move.
-    pub(crate) fn record(&self, rules: Rules) -> GameRecord {
+    /// The record of a game before its first move.
+    pub(crate) fn record(&self, begun: &Game) -> GameRecord {
         GameRecord {
             game: self.number,
             seed: self.seed,
-            rules,
-            start: self.start.as_ref().map(|(fen, _)| fen.clone()),
+            rules: *begun.rules(),
+            start: begun.start_fen(),
             players: self.players.clone().map(|name| name.unwrap_or_else(|| "?".to_owned())),
             handicap: Handicap::NONE,
             plies: Vec::new(),
@@ -200,7 +200,7 @@ impl RecordedGame<'_> {
     /// Plays the game; beside an error stands how many plies were played before it.
     fn play(&self, rules: Rules) -> Result<GameRecord, ((TextError, usize), Option<Reason>)> {
         let mut game = self.begin(rules).map_err(|error| ((error, 0), None))?;
-        let mut record = self.record(rules);
+        let mut record = self.record(&game);
         record.plies.reserve(self.moves.len());
         for (index, &(word, line)) in self.moves.iter().enumerate() {
             let ply = play_word(&mut game, word)

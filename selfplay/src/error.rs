@@ -16,6 +16,12 @@ pub enum FleetError {
         /// The evaluator's error.
         source: EvalError,
     },
+    /// The operating system starts no thread.
+    #[error("self-play: no thread can be started: {source}")]
+    NoThread {
+        /// The operating system's error.
+        source: std::io::Error,
+    },
     /// A snapshot belongs to another fleet.
     #[error("fleet snapshot with {what} {found}; expected {expected}")]
     Mismatch {

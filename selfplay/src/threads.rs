@@ -83,11 +83,14 @@ pub(super) fn play(
         for number in 0..threads {
             let (sender, shared) = (sender.clone(), &shared);
             let work = move || work(shared, &mut *make_evaluator(), &sender);
-            // There is no alternative to a thread that does not start.
-            std::thread::Builder::new()
-                .name(format!("fleet-{number}"))
-                .spawn_scoped(scope, work)
-                .expect("the operating system starts a thread");
+            let started = std::thread::Builder::new().name(format!("fleet-{number}")).spawn_scoped(scope, work);
+            // Where the operating system starts no more threads, those that there are play on.
+            if let Err(source) = started {
+                if number == 0 {
+                    collector.failed = Some(FleetError::NoThread { source });
+                }
+                break;
+            }
         }
         drop(sender);
         collector.receive(&receiver, &shared, control, snapshot);

@@ -38,7 +38,7 @@ pub struct PlayArgs {
     /// Position to begin from.
     #[arg(long)]
     pub fen: Option<String>,
-    /// Plain lines instead of a full-screen board (the default when the output is no terminal).
+    /// Plain lines instead of a full-screen board (the default when input or output is no terminal).
     #[arg(long)]
     pub plain: bool,
     /// Seed of the opponent's choices [default: from the clock].

@@ -86,7 +86,8 @@ pub(super) struct ArchiveReader<R> {
     /// Lines that were read ahead. A quotation mark in them opens nothing.
     ahead: VecDeque<Result<String, BadLine>>,
     columns: Columns,
-    /// Fields before the columns: R may write the names of the rows without a heading for them.
+    /// Fields before the columns, by the first record that could be read: R may write the names of the rows without a
+    /// heading for them.
     shift: Option<usize>,
     /// Number of the last line read.
     line: usize,
@@ -154,7 +155,7 @@ impl<R: BufRead> ArchiveReader<R> {
         let (line, columns) = (self.line, &self.columns);
         let bad = |problem: String| (line, problem);
         let all = split(text, columns.separator);
-        let shift = *self.shift.get_or_insert(usize::from(all.len() == columns.count + 1));
+        let shift = self.shift.unwrap_or(usize::from(all.len() == columns.count + 1));
         let fields: Vec<&str> = all.iter().skip(shift).map(missing).collect();
         if fields.len() != columns.count {
             return Err(bad(format!("{} fields; expected {}", fields.len(), columns.count)));
@@ -185,6 +186,7 @@ impl<R: BufRead> ArchiveReader<R> {
         };
         let found = recorded.read_by(&mut self.rules).map_err(|error| in_game(error.in_line().1))?;
         check_captures(&words, &found.record, &fields, columns).map_err(in_game)?;
+        self.shift = Some(shift);
         Ok(found)
     }
 }

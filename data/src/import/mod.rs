@@ -27,7 +27,7 @@ const LONGEST_GAME: usize = 1 << 22;
 /// The longest line of JSON in bytes; a game of 10,000 plies with its policies fits.
 const LONGEST_LINE: usize = 64 << 20;
 
-/// The largest file that is read, in bytes: more than all games that people have recorded.
+/// The largest file that is read as a whole, in bytes: more than all games that people have recorded.
 const LARGEST_FILE: u64 = 1 << 30;
 
 /// The result of an import.
@@ -124,7 +124,9 @@ fn recorded(
         let problem = format!("a .{ending} file does not name its ruleset; expected one, as in --rules brandubh");
         return Err(unreadable(problem));
     }
-    let file = file::open(path, LARGEST_FILE).map_err(|error| unreadable(error.to_string()))?;
+    // The games of an export are read one by one.
+    let largest = if ["jsonl", "pgn"].contains(&ending.as_str()) { u64::MAX } else { LARGEST_FILE };
+    let file = file::open(path, largest).map_err(|error| unreadable(error.to_string()))?;
     let mut rules: Vec<Rules> = rules.iter().map(|preset| preset.rules()).collect();
     if ending == "parquet" {
         return Ok(Box::new(table::games(file, rules).map_err(unreadable)?));

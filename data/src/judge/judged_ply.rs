@@ -129,9 +129,11 @@ impl<'a> Judge<'a> {
     fn walk<'g>(&self, game: &'g GameRecord) -> Walk<'g> {
         let rules =
             self.params.rules.map_or(game.rules, |preset| Rules { ply_cap: game.rules.ply_cap, ..preset.rules() });
-        let position = match &game.start {
-            None => Some(Position::start(&rules)),
-            Some(fen) => Position::from_fen(&rules, fen).ok(),
+        // Another ruleset may begin elsewhere: the game began where its own does.
+        let start = game.start_position().ok();
+        let position = match self.params.rules {
+            None => start,
+            Some(_) => start.and_then(|start| Position::from_fen(&rules, &start.fen()).ok()),
         };
         Walk { cut: position.is_none(), position, plies: game.plies.iter() }
     }

@@ -286,6 +286,23 @@ fn opentafl_rules_that_differ_are_told() {
     }
 }
 
+/// Readers of a record find the documented notation in it, and none for the standard start.
+#[test]
+fn starts_are_kept_in_one_notation() {
+    let standard = "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a";
+    let foreign = "/3t3/3t3/3T3/ttT1Ktt/3T3/3t3/7/";
+    let own = "7/3a3/3d3/aad1kaa/3d3/3a3/3a3 a";
+    for (fen, kept) in [(standard, None), (foreign, Some(own)), (own, Some(own))] {
+        let json = format!(r#"{{"rules": "brandubh", "fen": "{fen}", "moves": ["b4b5"]}}"#);
+        let pgn = format!("[Rules \"brandubh\"]\n[FEN \"{fen}\"]\n\n1. b4-b5 *\n");
+        for (name, text) in [("a.json", json), ("a.pgn", pgn)] {
+            let imported = read(name, &text, None);
+            assert_eq!(imported.left_out, [], "{text}");
+            assert_eq!(imported.games[0].start.as_deref(), kept, "{text}");
+        }
+    }
+}
+
 #[test]
 fn faults_are_named_by_line_and_the_other_games_are_read() {
     let good = "1,d2-c2 d5-e5,0,0,White";
@@ -298,6 +315,11 @@ fn faults_are_named_by_line_and_the_other_games_are_read() {
         ("two,d2-c2,0,0,White", &["game \"two\"", "whole number"]),
         ("2,d2-c2,0,White", &["4 fields; expected 5"]),
     ] {
+        // Nothing follows for the others from a first line that is wrong.
+        for text in [format!("{HEADING}\n{bad}\n\n{good}\n{good}\n"), format!("{HEADING}\n{bad},\n{good}\n{good}\n")] {
+            let imported = read("games.csv", &text, Some(Preset::Brandubh));
+            assert_eq!((imported.games.len(), imported.left_out.len()), (2, 1), "{text}");
+        }
         let imported = read("games.csv", &format!("{HEADING}\n{good}\n{bad}\n\n{good}\n"), Some(Preset::Brandubh));
         assert_eq!((imported.games.len(), imported.left_out.len()), (2, 1), "{bad}");
         let fault = imported.left_out[0].to_string();

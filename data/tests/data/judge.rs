@@ -2,7 +2,7 @@
 
 use super::games;
 use hnefi_data::{JudgeParams, Judgement, judge};
-use hnefi_engine::{Escape, MoveList, Position, Preset, Rules, Side};
+use hnefi_engine::{Escape, MoveList, NamedRules, Position, Preset, Rules, Side};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Search, SearchConfig, run_to_end};
@@ -161,6 +161,17 @@ fn another_ruleset_cuts_games_where_it_ends_them() {
     let plies: usize = to_corners.iter().map(|game| game.plies.len()).sum();
     let cut = judged(&to_corners, 3, &JudgeParams { rules: Some(Preset::Tablut.into()), ..params(None) });
     assert!(cut.cut > 0 && (1..plies).contains(&cut.positions), "{} games, {} of {plies}", cut.cut, cut.positions);
+}
+
+/// A game begins where its own rules do, also under others.
+#[test]
+fn another_ruleset_judges_the_same_positions() {
+    let rules = |name: &str| name.parse::<NamedRules>().expect("published");
+    let game = games::random_game(rules("tawlbwrdd-lewis").rules(), 1, 6);
+    let found = |asked| judged(std::slice::from_ref(&game), 3, &JudgeParams { rules: asked, ..params(None) });
+    let (own, other) = (found(None), found(Some(rules("tawlbwrdd-lewis-diamond"))));
+    assert_eq!((own.cut, other.cut, other.positions), (0, 0, 6));
+    assert_eq!(own.both.policy, other.both.policy);
 }
 
 #[test]

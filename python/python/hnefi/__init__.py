@@ -6,8 +6,9 @@ left, distances 1 to n - 1, and ``square = rank * n + file``, from 0 at a1. Side
 ``"attackers"`` and ``"defenders"``.
 
 Bad arguments raise ``ValueError`` with one line that names what was found and what was expected (``TypeError`` where a
-text is missing). Numbers may be Python's or NumPy's. Searches, evaluations, matches and steps of many games release the
-interpreter's lock; everything works on in a process that was forked, and all values can be pickled.
+value is of another type). Numbers may be Python's or NumPy's. Searches, evaluations, matches and steps of many games
+release the interpreter's lock; everything works on in a process that was forked, and all values but a `GameReader` and
+a `Sampler` can be pickled.
 """
 
 from . import symmetries as symmetries

@@ -96,7 +96,7 @@ def match(
     a: _Player,
     b: _Player,
     games: _Int = 100,
-    ruleset: _Ruleset = "copenhagen",
+    ruleset: _Ruleset | None = None,
     *,
     seed: _Int = 0,
     threads: _Int | None = None,

@@ -14,6 +14,7 @@ come at the end: 1 for a win, -1 for a loss, 0 for a draw. A game that reaches t
 is a termination; its info has ``winner``, "attackers", "defenders" or "nobody".
 """
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Optional, Union
 
@@ -65,7 +66,7 @@ class _Answers:
         if self.player is not None:
             return self.player.choose(positions, random.integers(1 << 63))
         moves = [(self.function(position), position) for position in positions] if self.function else []
-        numbers = [position.action(move) if isinstance(move, str) else move for move, position in moves]
+        numbers = [position.action(move) if isinstance(move, str) else operator.index(move) for move, position in moves]
         return np.array(numbers, np.int64)
 
 
@@ -155,8 +156,10 @@ class HnefataflEnv(gymnasium.Env[Seen, np.int64]):
         if self.game.is_over or (self.opponent is not None and self.side != self.game.side_to_move):
             raise RuntimeError("the game is over; expected reset")
         mover = self.game.side_to_move
+        # What is no move at all is an error, and no lost game.
+        move = action if isinstance(action, str) else operator.index(action)
         try:
-            self.game.play(action)
+            self.game.play(move)
         except ValueError as illegal:
             self.game.resign(mover)
             seen, *_, info = self._after(mover)
@@ -247,6 +250,7 @@ class HnefataflVectorEnv(gymnasium.vector.VectorEnv[Seen, ArrayLike, NDArray[Any
         self.opponent, self.side_given = opponent, side
         self._answers = _Answers(opponent)
         self.sides = np.zeros(num_envs, np.int8)
+        self._draw_sides(np.arange(num_envs))
         # Whether the agent is to move everywhere: not while the opponent does, nor after it has failed.
         self._begun = False
 

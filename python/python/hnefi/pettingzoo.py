@@ -9,7 +9,8 @@ same board, whoever is to move:
   agent.
 
 An action is a number of the policy index (see `hnefi`). Rewards come at the end: 1 for the winner, -1 for the loser, 0
-each for a draw. A game that reaches the ply cap is truncated, every other end is a termination.
+each for a draw. A game that reaches the ply cap is truncated, every other end is a termination. After an illegal move
+PettingZoo's wrapper ends the game both ways, with -1 for who made it and 0 for the other agent.
 """
 
 from typing import Any, Optional, Union

@@ -151,8 +151,9 @@ pub fn read_tree(text: &str, rules: &[Rules]) -> Result<GameTree, TextError> {
 fn tree(raw: &RawGame, rules: Rules) -> Result<GameTree, ((TextError, usize), Option<Reason>)> {
     let refused = |error: TextError, read: usize| ((error, read), None::<Reason>);
     let header = header(raw, 0).map_err(|error| refused(error, 0))?;
-    let mut record = header.record(rules);
-    let mut reading = Reading::new(header.begin(rules).map_err(|error| refused(error, 0))?);
+    let begun = header.begin(rules).map_err(|error| refused(error, 0))?;
+    let mut record = header.record(&begun);
+    let mut reading = Reading::new(begun);
     let mut ended = None;
     for (read, (token, line)) in raw.tokens.iter().enumerate() {
         match (token, ended) {

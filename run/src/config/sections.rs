@@ -143,7 +143,7 @@ section! {
     /// Training of the network.
     TrainSection "train" InStages {
         /// Training plies per generation.
-        plies_per_generation: u64 = 4096, Kind::Whole(1, 100_000_000), "training plies";
+        plies_per_generation: u64 = 4096, Kind::Whole(1, 10_000_000), "training plies";
         /// Samples per step.
         batch: usize = 256, Kind::Whole(2, 65_536), "samples";
         /// Parts of a batch, which are trained on side by side and normalised separately; they share out the cores, a

@@ -1,5 +1,7 @@
 //! Copies a run from one store to another, in an order in which readers never see an incomplete checkpoint or state.
 
+use std::collections::HashSet;
+
 use super::{SUPERSEDED, Store, StoreError, largest};
 use crate::run::CONFIGURATION;
 
@@ -17,8 +19,9 @@ pub struct Fetched {
 }
 
 /// Copies the objects of `from` that `to` lacks. Training states, games in flight and workers' uploads are left out
-/// unless `all` is set, because only a trainer needs them. Objects that vanish meanwhile are skipped, and so is what
-/// has another name than objects have.
+/// unless `all` is set, because only a trainer needs them; with it, those that `from` no longer has are removed from
+/// `to`, unless `to` has been trained on. Objects that vanish meanwhile are skipped, and so is what has another name than
+/// objects have.
 ///
 /// # Errors
 /// When `to` holds another run, or an object cannot be read or written.
@@ -29,12 +32,19 @@ pub fn fetch(
     begins: &dyn Fn(&str),
     should_stop: &dyn Fn() -> bool,
 ) -> Result<Fetched, StoreError> {
-    let there: std::collections::HashSet<String> = to.list("")?.into_iter().collect();
+    let there: HashSet<String> = to.list("")?.into_iter().collect();
+    let is_superseded = |key: &String| SUPERSEDED.iter().any(|prefix| key.starts_with(prefix));
     let mut keys = from.list("")?;
-    keys.retain(|key| {
-        let superseded = SUPERSEDED.iter().any(|prefix| key.starts_with(prefix));
-        largest(key).is_some() && !there.contains(key) && (all || !superseded)
-    });
+    // A trainer would take an upload in again whose games left its window.
+    let newest = |keys: &mut dyn Iterator<Item = &String>| {
+        keys.filter(|key| key.starts_with("games/") && largest(key).is_some()).max().cloned()
+    };
+    let mut gone: Vec<String> = Vec::new();
+    if all && newest(&mut there.iter()) <= newest(&mut keys.iter()) {
+        let kept: HashSet<&String> = keys.iter().collect();
+        gone.extend(there.iter().filter(|key| is_superseded(key) && !kept.contains(key)).cloned());
+    }
+    keys.retain(|key| largest(key).is_some() && !there.contains(key) && (all || !is_superseded(key)));
     // What the run is comes first, so that a copy that was interrupted is known for one.
     keys.sort_by_key(|key| (key != CONFIGURATION, LAST.iter().any(|last| key.ends_with(last))));
     if there.contains(CONFIGURATION)
@@ -46,7 +56,7 @@ pub fn fetch(
     let mut fetched = Fetched::default();
     for key in keys {
         if should_stop() {
-            break;
+            return Ok(fetched);
         }
         if from.place.leads_out(&key) {
             fetched.left_out.push(format!("{}: a link out of the run; it is not followed", from.name(&key)));
@@ -63,6 +73,7 @@ pub fn fetch(
             Err(error) => return Err(error),
         }
     }
+    to.remove_all(&gone)?;
     Ok(fetched)
 }
 
@@ -96,6 +107,16 @@ mod tests {
         assert_eq!(copied(true, true), 0, "stopped");
         assert_eq!(copied(true, false), 1);
         assert!(!to.exists("games/notes").unwrap(), "it is no object");
+        // The next pass leaves what the run has left, unless the copy goes on by itself.
+        from.create("state/000002/average.bpk", b"state").unwrap();
+        from.remove(state).unwrap();
+        to.create("games/000009.hgames", b"games").unwrap();
+        assert_eq!(copied(true, false), 1);
+        assert!(to.exists(state).unwrap());
+        from.create("games/000009.hgames", b"games").unwrap();
+        assert_eq!((copied(false, false), to.exists(state).unwrap()), (0, true));
+        assert_eq!((copied(true, false), to.exists(state).unwrap()), (0, false));
+        assert!(to.exists("state/000002/average.bpk").unwrap());
     }
 
     #[test]

@@ -66,10 +66,13 @@ impl Clock {
         if self.minutes > 0.0 { self.minutes * 60.0 - self.elapsed() } else { f64::INFINITY }
     }
 
-    /// Whether the budget has room for another generation after `complete` generations. The last 2 % of the time are
-    /// too short for a useful one.
-    pub(super) fn has_room(&self, complete: u32) -> bool {
-        let time = self.minutes <= 0.0 || self.remaining() > 0.02 * self.minutes * 60.0;
+    /// Whether the budget has room for another generation after `complete` generations, of which the last one took
+    /// `seconds` (0 where none is known). The last 2 % of the time, or half a generation if that is less, are too short
+    /// for a useful one.
+    pub(super) fn has_room(&self, complete: u32, seconds: f64) -> bool {
+        let share = 0.02 * self.minutes * 60.0;
+        let short = if seconds > 0.0 { share.min(0.5 * seconds) } else { share };
+        let time = self.minutes <= 0.0 || self.remaining() > short;
         let count = self.generations == 0 || complete < self.generations;
         time && count
     }
@@ -116,7 +119,7 @@ mod tests {
         let clock = clock(1e6, 0.0, 4);
         assert_eq!(clock.progress(1, 0.5), 0.375);
         assert_eq!(clock.remaining(), f64::INFINITY);
-        assert!(clock.has_room(3) && !clock.has_room(4));
+        assert!(clock.has_room(3, 0.0) && !clock.has_room(4, 0.0));
     }
 
     #[test]
@@ -124,13 +127,15 @@ mod tests {
         let clock = clock(450.0, 10.0, 100);
         assert!((clock.progress(1, 0.0) - 0.75).abs() < 1e-3);
         assert!((clock.progress(90, 0.0) - 0.9).abs() < 1e-3);
-        assert!(clock.has_room(1) && !clock.has_room(100));
+        assert!(clock.has_room(1, 0.0) && !clock.has_room(100, 0.0));
     }
 
     #[test]
     fn time_runs_out_a_little_early() {
-        assert!(clock(580.0, 10.0, 0).has_room(5));
-        assert!(!clock(589.0, 10.0, 0).has_room(5));
+        assert!(clock(580.0, 10.0, 0).has_room(5, 0.0));
+        assert!(!clock(589.0, 10.0, 0).has_room(5, 0.0));
+        assert!(!clock(589.0, 10.0, 0).has_room(5, 100.0));
+        assert!(clock(589.0, 10.0, 0).has_room(5, 20.0), "half of a short generation");
         assert_eq!(clock(700.0, 10.0, 0).progress(5, 0.0), 1.0);
     }
 }

@@ -162,7 +162,8 @@ impl TrainerCommand {
             value_fade: task.value.fade,
             train: &task.config.train,
         };
-        running.process.send(serde_json::to_string(&line).expect("a task holds only numbers, texts and paths"));
+        // A path may be no text.
+        running.process.send(serde_json::to_string(&line).map_err(|error| failed(error.to_string()))?);
 
         let awaited = "it had finished its task";
         let mut told = None;

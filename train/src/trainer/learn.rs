@@ -19,7 +19,7 @@ use hnefi_run::{LossValues, TrainingMetrics};
 
 /// A generation trains on at most this multiple of `plies_per_generation` new plies. Workers may upload more plies than
 /// the trainer can train on; all of them enter the replay window, and each is trained on less often.
-const MOST_NEW: u64 = 4;
+pub(super) const MOST_NEW: u64 = 4;
 
 /// Trains on the replay window, with `reuse` samples per new ply. `attend` is called before every step. Returns `None`
 /// if the observer stopped it; the training then starts again from its beginning.
@@ -56,9 +56,9 @@ pub(super) fn learn(
     let mut theirs = None;
     match command.filter(|_| steps > 0) {
         Some(command) => {
-            rate = rate_at(train, first, stage.progress(done(first)));
             let numbers = first..first + steps;
-            let rates = numbers.map(|step| rate_at(train, step, stage.progress(done(step)))).collect();
+            let rates: Vec<f64> = numbers.map(|step| rate_at(train, step, stage.progress(done(step)))).collect();
+            rate = rates.last().copied().unwrap_or_default();
             let task = Task { config, generation, first_step: first, rates, value };
             let mut goes_on = |taken: Option<(u64, LossValues)>| {
                 if let Some((step, losses)) = taken {

@@ -16,7 +16,7 @@ use super::context::Context;
 use super::fence::Fence;
 use super::games::{Games, load_games, load_missing, newest_games, training_plies};
 use super::observer::{RunStart, TrainObserver};
-use super::origin::{first_stage, learner_from, take_over_games};
+use super::origin::{first_stage, learner_from, run_at, take_over_games};
 use super::params::{SelfPlay, TrainerParams};
 use super::parts::Trainer;
 use super::publish::{NewCheckpoint, publish_checkpoint, publish_job};
@@ -230,9 +230,7 @@ fn adapt_first(
     let job = match newest(store)? {
         Some(own) => Some(own),
         // A checkpoint has no job, and the job of another protocol does not matter here.
-        None => origin
-            .and_then(|origin| Store::open_to_read(&origin.path).ok())
-            .and_then(|store| newest(&store).ok().flatten()),
+        None => origin.and_then(|origin| run_at(&origin.path)).and_then(|run| newest(run.store()).ok().flatten()),
     };
     if let Some((_, job)) = job {
         fleet.adapt(&job.adaptation);

@@ -1,20 +1,21 @@
 //! Beginning a run with the weights of another run.
 //!
-//! A run directory gives the weights in training, the averaged weights and the optimiser's moments of its newest
+//! A run gives the weights in training, the averaged weights and the optimiser's moments of its newest
 //! generation, the games of its replay window, which become generation 0 of the new run, and its handicaps and
 //! resignation rule. A checkpoint gives only its weights, and the optimiser begins anew. In both cases steps, samples
 //! and generations count from zero. A network smaller than the configured one is grown, from its averaged weights and
 //! with a new optimiser.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use burn::tensor::Device;
-use hnefi_arena::players::{ModelCache, PlayerError};
+use hnefi_arena::players::{CheckpointSource, ModelCache, PlayerError};
 use hnefi_engine::NamedRules;
 use hnefi_inference::{Checkpoint, Devices};
 use hnefi_models::Network;
 use hnefi_run::store::{Store, checkpoint_key, games_key, games_number};
-use hnefi_run::{GameRecord, decode_games, encode_games};
+use hnefi_run::{GameRecord, Run, decode_games, encode_games};
 use hnefi_search::SearchConfig;
 
 use super::games::{check_game, load_games, training_plies};
@@ -35,10 +36,11 @@ pub(super) fn learner_from(
     has_command: bool,
 ) -> Result<(Learner, String), TrainError> {
     let Ancestor { network, id, same_shape } = ancestor(path, config)?;
-    // Only a run directory has a state, and its optimiser's moments do not fit a grown network.
+    // Only a run has a state, and its optimiser's moments do not fit a grown network.
     if same_shape
-        && let Ok(store) = Store::open_to_read(path)
-        && let Some(&generation) = saved::states(&store)?.first()
+        && let Some(run) = run_at(path)
+        && let store = run.store()
+        && let Some(&generation) = saved::states(store)?.first()
         // A copy may lack the newest state: an older one has the weights of an older generation.
         && store.checkpoints()?.last().is_none_or(|&newest| newest <= generation)
     {
@@ -46,7 +48,7 @@ pub(super) fn learner_from(
             path: path.to_owned(),
             problem: format!("{error}; its checkpoint alone will do ({})", store.name(&checkpoint_key(generation))),
         };
-        let (_, mut state) = saved::read_state(&store, generation).map_err(refuse)?;
+        let (_, mut state) = saved::read_state(store, generation).map_err(refuse)?;
         // Without the command that made it the state says nothing, and the moments are older than the weights.
         if state.command.is_empty() || has_command {
             state.counts = state.counts.of_a_new_run();
@@ -71,7 +73,8 @@ pub(super) fn take_over_games(
     let mut games = Vec::new();
     if store.exists(&key)? {
         games = load_games(rulesets, store, 0, observer)?.unwrap_or_default();
-    } else if let Ok(origin) = Store::open_to_read(path) {
+    } else if let Some(run) = run_at(path) {
+        let origin = run.store();
         let read = |generation: u32| -> Result<Vec<GameRecord>, TrainError> {
             let key = games_key(generation);
             let mut found = decode_games(&origin.name(&key), &origin.get(&key)?)?;
@@ -113,6 +116,14 @@ pub(super) fn first_stage(path: &Path, whole: &TrainConfig) -> Result<usize, Tra
     let first = stages.iter().position(|stage| fits(stage) && knows(stage)).or_else(|| stages.iter().position(fits));
     // If none fits, growth to the last stage's network reports the problem.
     Ok(first.unwrap_or(stages.len() - 1))
+}
+
+/// The run that `path` means: a shipped network's name or a checkpoint's folder is none.
+pub(super) fn run_at(path: &Path) -> Option<Arc<Run>> {
+    match CheckpointSource::of(path) {
+        Ok(CheckpointSource::Run(run, _)) => Some(run),
+        _ => None,
+    }
 }
 
 fn checkpoint(path: &Path) -> Result<Checkpoint, TrainError> {

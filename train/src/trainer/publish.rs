@@ -137,7 +137,7 @@ pub(super) fn publish_job(
         checkpoint,
         stage: counters.stage,
         progress,
-        finished: !clock.has_room(counters.generation),
+        finished: !clock.has_room(counters.generation, counters.generation_seconds),
         playouts: playouts_at(&stage.config.budget.playouts, progress),
         adaptation,
     };

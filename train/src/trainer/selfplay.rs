@@ -78,6 +78,7 @@ fn wanted<'a>(
         uploads: Uploads::new(&state.games),
         saves,
         began: Instant::now(),
+        seconds_before: counters.generation_seconds,
         busy: context.params.cards.busy().0,
     }
 }

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hnefi_cuda::Cards;
-use hnefi_inference::{DeviceList, Weights};
+use hnefi_inference::{DeviceList, PrecisionChoice, Weights};
 use hnefi_run::store::{Store, StoreError, read_checkpoint, upload_key};
 use hnefi_selfplay::{FleetControl, FleetProgress};
 
@@ -20,7 +20,7 @@ use crate::job::Job;
 use crate::run_file::{configuration, unreadable};
 use crate::{TrainConfig, TrainError};
 
-pub(crate) use player::{Player, threads};
+pub(crate) use player::{Player, busy_games, threads};
 
 /// Time between two looks for a job.
 const LOOK: Duration = Duration::from_secs(2);
@@ -172,15 +172,19 @@ fn settings(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     let mut config = configuration(store)?.ok_or_else(missing)?;
     if let Some(device) = &params.device {
         config.run.device = device.clone();
+        // The precision was chosen for the trainer's device.
+        if device.has_gpu() {
+            config.run.precision = PrecisionChoice::Auto;
+        }
     }
-    if let Some(threads) = params.threads {
-        config.run.threads = threads;
-    }
-    if let Some(games) = params.games_in_flight {
-        config.selfplay.games_in_flight = games;
-    }
+    // So was the number of threads, for the trainer's machine.
+    config.run.threads = params.threads.unwrap_or(0);
+    config.selfplay.games_in_flight = params.games_in_flight.unwrap_or(config.selfplay.games_in_flight);
     checked(&config, "of this worker")?;
     choose_for_play(&mut config, &params.cards, &|text| observer.chose(text))?;
+    if params.games_in_flight.is_none() {
+        config.selfplay.games_in_flight = busy_games(&config);
+    }
     Ok(config)
 }
 

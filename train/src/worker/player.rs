@@ -3,6 +3,7 @@
 use hnefi_cuda::Cards;
 use hnefi_inference::{EvaluatorFactory, Weights};
 use hnefi_run::PROGRAM;
+use hnefi_run::config::BATCH_GAMES;
 use hnefi_selfplay::{Fleet, FleetControl, FleetError, Quota, Upload, search_config};
 
 use crate::job::Job;
@@ -72,4 +73,10 @@ pub(crate) fn threads(config: &TrainConfig) -> usize {
         0 => config.selfplay.threads_on(&config.run.device),
         threads => threads,
     }
+}
+
+/// Games in flight that keep all threads busy, since a thread takes a whole batch of games. For workers: the number of
+/// games changes the results, but so does when they come.
+pub(crate) fn busy_games(config: &TrainConfig) -> usize {
+    config.selfplay.games_in_flight.max(BATCH_GAMES * threads(config))
 }

@@ -13,6 +13,7 @@ use crate::job::Job;
 use crate::learner::Learner;
 use crate::trainer::clock::Clock;
 use crate::trainer::context::Context;
+use crate::trainer::learn::MOST_NEW;
 use crate::trainer::saved;
 use crate::trainer::state::InFlight;
 
@@ -41,6 +42,8 @@ pub(in crate::trainer) struct Generation<'a> {
     pub(in crate::trainer) uploads: Uploads,
     pub(in crate::trainer) saves: &'a mut Saves,
     pub(in crate::trainer) began: Instant,
+    /// Seconds of the budget that the generation before took; 0 before the first.
+    pub(in crate::trainer) seconds_before: f64,
     /// How long the cards had worked by then.
     pub(in crate::trainer) busy: Duration,
 }
@@ -70,7 +73,7 @@ impl Generation<'_> {
     }
 
     pub(super) fn look(&mut self) -> Result<(), StoreError> {
-        self.uploads.look(self.context)
+        self.uploads.look(self.context, MOST_NEW * self.config.train.plies_per_generation)
     }
 
     /// Reports the progress of the fleet, with the games taken in and `more` games and plies that wait to be.

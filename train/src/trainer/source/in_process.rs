@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use hnefi_cuda::Cards;
 use hnefi_inference::Weights;
-use hnefi_run::config::BATCH_GAMES;
 use hnefi_run::store::{Store, StoreError, upload_key};
 use hnefi_selfplay::{Fleet, FleetControl, FleetProgress, Upload};
 
@@ -20,7 +19,7 @@ use super::generation::Generation;
 use crate::TrainError;
 use crate::config::TrainConfig;
 use crate::job::Job;
-use crate::worker::{MOST_PLIES, Player, threads};
+use crate::worker::{MOST_PLIES, Player, busy_games};
 
 /// Time between two questions whether there is enough, or to stop.
 const ATTENTION: Duration = Duration::from_millis(20);
@@ -69,9 +68,7 @@ pub(in crate::trainer) struct InProcess {
 impl InProcess {
     /// Starts the worker, which waits for its first order. The seed is unique within the run.
     pub(in crate::trainer) fn start(mut whole: TrainConfig, cards: Cards, seed: u64) -> Result<InProcess, TrainError> {
-        // A thread takes a whole batch of games. The number of games changes the results, but so does timing.
-        let busy = BATCH_GAMES * threads(&whole);
-        whole.selfplay.games_in_flight = whole.selfplay.games_in_flight.max(busy);
+        whole.selfplay.games_in_flight = busy_games(&whole);
         let save_every = Duration::from_secs(u64::from(whole.run.save_seconds));
         let (orders, inbox) = channel();
         let (outbox, events) = channel();
@@ -174,7 +171,8 @@ impl GameSource for InProcess {
             // When only the time to train on them is left, the worker's finished games are received first.
             let is_up = generation.is_time_up(plies + self.finished);
             let has_enough = (is_up && self.finished == 0) || (plies > 0 && plies >= quota);
-            let is_last = is_up || (has_enough && !generation.clock.has_room(generation.number));
+            let is_last =
+                is_up || (has_enough && !generation.clock.has_room(generation.number, generation.seconds_before));
             self.want(match has_enough {
                 _ if is_last => 0,
                 true => ahead,

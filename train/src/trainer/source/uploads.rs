@@ -15,6 +15,9 @@ use hnefi_selfplay::Upload;
 use crate::trainer::context::Context;
 use crate::trainer::games::{Games, check_rules};
 
+/// Uploads read at once.
+const AT_ONCE: usize = 32;
+
 /// Time between two lists of the uploads.
 const EVERY: Duration = Duration::from_secs(2);
 
@@ -38,26 +41,31 @@ impl Uploads {
         Uploads { known: recorded.values().flatten().map(GameRecord::key).collect(), ..Uploads::default() }
     }
 
-    /// Reads new uploads, at most once in [`EVERY`].
-    pub(super) fn look(&mut self, context: &Context<'_>) -> Result<(), StoreError> {
+    /// Reads new uploads, at most once in [`EVERY`], until there are `most` training plies: what came while no trainer was
+    /// there may be more than a generation can hold. The rest waits for the next one.
+    pub(super) fn look(&mut self, context: &Context<'_>, most: u64) -> Result<(), StoreError> {
         if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {
             return Ok(());
         }
         let store = &context.store;
         let mut keys = store.list("uploads/")?;
         keys.retain(|key| !self.seen.contains(key));
-        let found = store.get_all(&keys)?;
-        for (key, bytes) in keys.into_iter().zip(found) {
-            let read = match bytes {
-                Ok(bytes) => read(&context.rulesets, &store.name(&key), &bytes).map(Some),
-                Err(StoreError::Missing { .. }) => Ok(None),
-                Err(error) => Err(error.to_string()),
-            };
-            match read {
-                Ok(upload) => upload.into_iter().for_each(|upload| self.take_in(upload)),
-                Err(problem) => context.observer.warning(&format!("skipped {problem}")),
+        for keys in keys.chunks(AT_ONCE) {
+            if self.plies >= most || context.observer.should_stop() {
+                break;
             }
-            self.seen.insert(key);
+            for (key, bytes) in keys.iter().zip(store.get_all(keys)?) {
+                let read = match bytes {
+                    Ok(bytes) => read(&context.rulesets, &store.name(key), &bytes).map(Some),
+                    Err(StoreError::Missing { .. }) => Ok(None),
+                    Err(error) => Err(error.to_string()),
+                };
+                match read {
+                    Ok(upload) => upload.into_iter().for_each(|upload| self.take_in(upload)),
+                    Err(problem) => context.observer.warning(&format!("skipped {problem}")),
+                }
+                self.seen.insert(key.clone());
+            }
         }
         self.looked = Some(Instant::now());
         Ok(())
