@@ -1,7 +1,7 @@
 //! Ctrl-C: the first one asks the work to stop at its next safe point, the second one ends the process at once. Either
 //! way the program exits with [`CODE`]. A command that has not asked for the flag has nothing to save: the signal ends
-//! it, which a shell shows as 130 for Ctrl-C and 143 for SIGTERM. The handler waits for nothing, so the second one counts
-//! whatever the first one has met.
+//! it, which a shell shows as 130 for Ctrl-C and 143 for SIGTERM. The handler waits for nothing, so the second one
+//! counts whatever the first one has met.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

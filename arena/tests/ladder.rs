@@ -75,6 +75,6 @@ fn the_next_network_of_a_name_is_another_opponent() {
         let standings = Standings::fit(&matches);
         assert_eq!((standings.contestants.len(), damaged.len()), (players, 0));
         let names: Vec<String> = standings.contestants.iter().map(|one| one.contestant.to_string()).collect();
-        assert!(names.iter().any(|name| name.contains(&checkpoint(seed).card.id)), "{names:?}");
+        assert!(names.iter().any(|name| name.contains(&checkpoint(seed).card.id[..8])), "{names:?}");
     }
 }

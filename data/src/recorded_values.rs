@@ -132,8 +132,8 @@ impl RecordedValues {
     }
 }
 
-/// Whether values with this Brier score contradict the results of so many games, with this mean and this Brier score of
-/// always saying it.
+/// Whether values with this Brier score contradict the results of `games` games, whose mean and whose Brier score of
+/// always saying it are the others.
 ///
 /// A constant that did not know the results would have been worse than their mean: it has here the variance of the
 /// results with a win and a loss more. So values of 0.97 do not contradict twenty wins out of twenty.

@@ -208,12 +208,12 @@ fn warn_of_foreign(py: Python<'_>, players: &[&MatchPlayer], rules: Rules, model
 /// "model:PATH[,playouts=N|,time=SECONDS][,precision=P][,threads=N][,search.KEY=VALUE]" with the path of a checkpoint
 /// or a run or the name of a shipped checkpoint, "uci:COMMAND" for an external program. A player may be a function,
 /// too: it is given a `Position` and returns a move, from several threads where `threads` is above 1; what it raises
-/// ends the match and is raised. `games` is even. `ruleset`: None for that of the first
-/// network that was trained for one alone, else Brandubh; by rules that a network was not trained on it plays with a
-/// warning. `threads`: games at once, None for one a core. `opening_plies`:
-/// random plies before the players take over. `ply_cap`: plies after which a game is a draw, None for self-play's.
-/// Players without clocks, on one thread each, give the same result again. Raises ValueError for a spec or a number
-/// that cannot be. Ctrl-C ends the match. The interpreter's lock is released.
+/// ends the match and is raised. `games` is even. `ruleset`: None for the ruleset of the first network that was trained
+/// for one alone, else Brandubh; by rules that a network was not trained on it plays with a warning. `threads`: games
+/// at once, None for one a core. `opening_plies`: random plies before the players take over. `ply_cap`: plies after
+/// which a game is a draw, None for self-play's. Players without clocks, on one thread each, give the same result
+/// again. Raises ValueError for a spec or a number that cannot be. Ctrl-C ends the match. The interpreter's lock is
+/// released.
 #[pyfunction(name = "match")]
 #[pyo3(
     signature = (

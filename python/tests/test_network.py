@@ -176,6 +176,10 @@ def test_a_match_counts_and_keeps_its_games() -> None:
     assert found.wins + found.draws + found.losses == found.games == 6 == len(found.records)
     assert found.score == (found.wins + found.draws / 2) / 6 and found.score > 0.5
     assert found.summary()["wins"] == found.wins and found.summary()["a"] == "alphabeta:1"
+    with pytest.warns(UserWarning, match="trained on brandubh, not on tablut"):
+        hnefi.match("model:brandubh,playouts=2", "random", 2, "tablut", threads=1)
+    own = hnefi.match("model:brandubh,playouts=2", "random", 2, threads=1).records
+    assert len(own) == 2 and all("brandubh" in repr(game.rules) for game in own)
     again = hnefi.match("alphabeta:1", "random", games=6, ruleset="brandubh", seed=1, threads=1)
     assert [record.moves for record in again.records] == [record.moves for record in found.records]
 

@@ -63,8 +63,8 @@ pub fn run(args: JudgeArgs, hardware: &Hardware) -> anyhow::Result<()> {
         print(out, &judgement, args.playouts)?;
         writeln!(out, "\n{}", RecordedValues::MEANING)
     })?;
+    let finished = (judgement.games - judgement.unfinished) as u64;
     for (side, judged) in [("attackers", &judgement.attackers), ("defenders", &judgement.defenders)] {
-        let finished = (judgement.games - judgement.unfinished) as u64;
         if let Some(Calibration { brier, brier_of_mean, predicted, observed, .. }) = &judged.value
             && contradicts(finished, brier.mean, observed.mean, *brier_of_mean)
         {

@@ -94,7 +94,8 @@ impl fmt::Display for Contestant {
                 write!(f, "generation {generation}, {playouts} playouts")
             }
             Contestant::Player { player, network: None } => f.write_str(player),
-            Contestant::Player { player, network: Some(id) } => write!(f, "{player} ({id})"),
+            // The beginning tells networks apart for people.
+            Contestant::Player { player, network: Some(id) } => write!(f, "{player} ({id:.8})"),
         }
     }
 }
@@ -297,12 +298,13 @@ fn contestant(Opponent { spec, network }: &Opponent) -> Contestant {
 fn key(generation: u32, b: &Contestant, rules: NamedRules, params: &LadderParams) -> String {
     let opponent = match b {
         Contestant::Checkpoint { generation, .. } => format!("{generation:06}"),
-        Contestant::Player { player, .. } => {
+        Contestant::Player { player, network } => {
             // Specs hold letters that object names cannot; the checksum tells apart opponents that look alike without
             // them.
             let plain: String =
                 player.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-            format!("{plain}-{:08x}", crc32c::crc32c(b.to_string().as_bytes()))
+            let whole = network.as_ref().map_or_else(|| player.clone(), |id| format!("{player} {id}"));
+            format!("{plain}-{:08x}", crc32c::crc32c(whole.as_bytes()))
         }
     };
     let LadderParams { playouts, games, seed, .. } = params;

@@ -19,9 +19,9 @@ pub struct Fetched {
 }
 
 /// Copies the objects of `from` that `to` lacks. Training states, games in flight and workers' uploads are left out
-/// unless `all` is set, because only a trainer needs them; with it, those that `from` no longer has are removed from
-/// `to`, unless `to` has been trained on. Objects that vanish meanwhile are skipped, and so is what has another name than
-/// objects have.
+/// unless `all` is set, because only a trainer needs them; with it, objects of these that `from` no longer has are
+/// removed from `to`, unless `to` has been trained on, `from` has no state, or something vanished meanwhile. Objects
+/// that vanish meanwhile are skipped, and so is what has another name than objects have.
 ///
 /// # Errors
 /// When `to` holds another run, or an object cannot be read or written.
@@ -40,7 +40,8 @@ pub fn fetch(
         keys.filter(|key| key.starts_with("games/") && largest(key).is_some()).max().cloned()
     };
     let mut gone: Vec<String> = Vec::new();
-    if all && newest(&mut there.iter()) <= newest(&mut keys.iter()) {
+    let has_state = keys.iter().any(|key| key.starts_with("state/"));
+    if all && has_state && newest(&mut there.iter()) <= newest(&mut keys.iter()) {
         let kept: HashSet<&String> = keys.iter().collect();
         gone.extend(there.iter().filter(|key| is_superseded(key) && !kept.contains(key)).cloned());
     }
@@ -68,7 +69,8 @@ pub fn fetch(
                 to.create(&key, &bytes)?;
                 fetched.copied += 1;
             }
-            Err(StoreError::Missing { .. }) => {}
+            // A later state has taken its place, which is not copied yet: the one before it must stay.
+            Err(StoreError::Missing { .. }) => gone.clear(),
             Err(error @ StoreError::Unfit { .. }) => fetched.left_out.push(error.to_string()),
             Err(error) => return Err(error),
         }

@@ -1,10 +1,9 @@
 //! Beginning a run with the weights of another run.
 //!
-//! A run gives the weights in training, the averaged weights and the optimiser's moments of its newest
-//! generation, the games of its replay window, which become generation 0 of the new run, and its handicaps and
-//! resignation rule. A checkpoint gives only its weights, and the optimiser begins anew. In both cases steps, samples
-//! and generations count from zero. A network smaller than the configured one is grown, from its averaged weights and
-//! with a new optimiser.
+//! A run gives the weights in training, the averaged weights and the optimiser's moments of its newest generation, the
+//! games of its replay window, which become generation 0 of the new run, and its handicaps and resignation rule. A
+//! checkpoint gives only its weights, and the optimiser begins anew. In both cases steps, samples and generations count
+//! from zero. A network smaller than the configured one is grown, from its averaged weights and with a new optimiser.
 
 use std::path::Path;
 use std::sync::Arc;

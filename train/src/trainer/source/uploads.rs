@@ -41,8 +41,8 @@ impl Uploads {
         Uploads { known: recorded.values().flatten().map(GameRecord::key).collect(), ..Uploads::default() }
     }
 
-    /// Reads new uploads, at most once in [`EVERY`], until there are `most` training plies: what came while no trainer was
-    /// there may be more than a generation can hold. The rest waits for the next one.
+    /// Reads new uploads, at most once in [`EVERY`], until there are `most` training plies: what came while no trainer
+    /// was there may be more than a generation can hold. The rest waits for the next one.
     pub(super) fn look(&mut self, context: &Context<'_>, most: u64) -> Result<(), StoreError> {
         if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {
             return Ok(());
