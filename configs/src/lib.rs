@@ -1,11 +1,12 @@
 //! The built-in configurations of training runs, one TOML file each, which says what differs from the defaults.
 
 /// Names and texts. The first one consists of the defaults.
-pub const BUILT_IN: [(&str, &str); 4] = [
+pub const BUILT_IN: [(&str, &str); 5] = [
     ("quick", include_str!("../quick.toml")),
     ("brandubh", include_str!("../brandubh.toml")),
     ("copenhagen", include_str!("../copenhagen.toml")),
     ("copenhagen-gpu", include_str!("../copenhagen-gpu.toml")),
+    ("tafl", include_str!("../tafl.toml")),
 ];
 
 /// The configuration `any` of a ruleset that the user names: the largest side of a board, and the text for boards up to

@@ -248,7 +248,7 @@ fn what_is_no_toml_and_what_is_not_there() {
     assert!(message.contains("line 1"), "{message}");
     let message = TrainConfig::load("no-such-config").unwrap_err().to_string();
     assert!(message.contains("no-such-config"), "{message}");
-    assert!(message.contains("one of quick, brandubh, copenhagen, copenhagen-gpu"), "{message}");
+    assert!(message.contains("one of quick, brandubh, copenhagen, copenhagen-gpu, tafl"), "{message}");
 }
 
 #[test]

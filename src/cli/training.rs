@@ -20,7 +20,7 @@ use super::{change, directory, seed, whole};
 #[cfg(feature = "train")]
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu, or any with --rules) or a TOML file.
+    /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu, tafl, or any with --rules) or a TOML file.
     #[arg(
         long,
         default_value = "quick",

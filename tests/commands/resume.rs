@@ -90,3 +90,12 @@ fn a_run_fetched_without_its_states_says_how_to_get_them() {
     workspace.succeeds("fetch run --run copy --all");
     workspace.succeeds(longer);
 }
+
+#[test]
+fn a_run_that_is_called_as_a_shipped_network_is_meant_by_its_path() {
+    let workspace = Workspace::new();
+    workspace.succeeds("train --no-table --config tiny.toml --run brandubh");
+    let begin = "train --no-table --config tiny.toml --run other --from";
+    assert!(workspace.refused(&format!("{begin} brandubh")).contains("channels: 32"), "the shipped network");
+    workspace.succeeds(&format!("{begin} ./brandubh"));
+}

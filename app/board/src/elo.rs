@@ -33,15 +33,15 @@ pub(super) fn ratings(preset: Preset) -> Option<Ratings> {
 /// The attackers' score from the start: what the shipped network's search expects, and what they make in games of this
 /// network with itself ([docs/PLAYING.md](../../../docs/PLAYING.md#analysis) has the commands).
 const STARTS: [(Preset, [f32; 2]); 9] = [
-    (Preset::Copenhagen, [0.48, 0.48]),
-    (Preset::CopenhagenHnefataflOrg, [0.43, 0.40]),
-    (Preset::CopenhagenCyningstan, [0.51, 0.39]),
-    (Preset::CopenhagenPlaytafl, [0.52, 0.53]),
-    (Preset::Fetlar, [0.48, 0.49]),
+    (Preset::Copenhagen, [0.43, 0.48]),
+    (Preset::CopenhagenHnefataflOrg, [0.43, 0.32]),
+    (Preset::CopenhagenCyningstan, [0.39, 0.36]),
+    (Preset::CopenhagenPlaytafl, [0.45, 0.42]),
+    (Preset::Fetlar, [0.42, 0.48]),
     (Preset::Brandubh, [0.09, 0.13]),
-    (Preset::Tablut, [0.55, 0.62]),
-    (Preset::TablutLinnaeus, [0.68, 0.59]),
-    (Preset::Historical, [0.43, 0.48]),
+    (Preset::Tablut, [0.61, 0.69]),
+    (Preset::TablutLinnaeus, [0.68, 0.60]),
+    (Preset::Historical, [0.52, 0.36]),
 ];
 
 /// The same by the names of the rulesets.
