@@ -21,12 +21,19 @@ import tomllib
 SIDES = {"attackers": "as_attackers", "defenders": "as_defenders", "overall": None}
 
 
+# The commands that are running now.
+RUNNING = set()
+
+
 def hnefi(program, *words):
     """Runs a command and returns what it printed."""
-    done = subprocess.run([*program, *words], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join([*program, *words])}: exit status {done.returncode}\n{done.stderr}")
-    return done.stdout
+    with subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        RUNNING.add(process)
+        printed, errors = process.communicate()
+        RUNNING.remove(process)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join([*program, *words])}: exit status {process.returncode}\n{errors}")
+    return printed
 
 
 def newest_metrics(run):
@@ -195,8 +202,10 @@ def main():
             for job in jobs:
                 job.result()
         except BaseException:
-            # Whatever failed, or Ctrl-C, must not wait for hours of other runs.
-            pool.shutdown(cancel_futures=True)
+            # Whatever failed, or Ctrl-C, must not wait for hours of other runs; they go on from there the next time.
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(RUNNING):
+                process.terminate()
             raise
     scores, generations, sides = {}, {}, {side: {} for side in SIDES}
     for one in variants:

@@ -23,6 +23,7 @@ done < <(find "$site" -type f ! -path "*/networks/*"; echo "$site/networks/copen
 echo "the page and the network of copenhagen: $((bytes / 1024)) KiB compressed with gzip"
 [ "$bytes" -le $((3 << 20)) ] || { echo "expected at most 3072 KiB"; exit 1; }
 
+node app/wasm/check-worker.mjs
 node app/wasm/measure.mjs "$site" brandubh 2
 
 HNEFI_SITE=$site cargo test --release --test site -- --include-ignored --test-threads 1 --nocapture

@@ -43,6 +43,7 @@ try "$((seconds + 60))" "$program" train --config copenhagen-gpu --set budget.ge
 "$program" metrics run >"$out/metrics.txt" 2>>"$out/log.txt" || true
 # The network, for matches elsewhere.
 for checkpoint in run/checkpoints/*; do newest=$checkpoint; done
-cp -r "${newest:-}" checkpoint 2>>"$out/log.txt" || true
+rm -rf checkpoint
+try 60 cp -r "$newest" checkpoint
 rm -rf run
 step "done"

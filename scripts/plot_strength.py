@@ -10,6 +10,7 @@ the player that is zero. Needs matplotlib (scripts/requirements.txt).
 import argparse
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 
@@ -74,6 +75,11 @@ def main():
             players = ", ".join(one["player"] for one in found if "player" in one)
             sys.exit(f"{run}: {given.zero} is not on its ladder; there are {players or 'no players'}")
         climbers = [one for one in found if "generation" in one]
+        if not climbers:
+            sys.exit(f"{run}: no checkpoint is on its ladder")
+        # More playouts are stronger, so only ratings at equal playouts make a curve.
+        playouts = statistics.mode(one["playouts"] for one in climbers)
+        climbers = [one for one in climbers if one["playouts"] == playouts]
         for one in climbers:
             sides = {side: (one[side]["elo"] - zero[side]["elo"], one[side]["error"]) for side in COLOURS}
             points.append((begun + spent(run, one["generation"], of), sides))

@@ -103,12 +103,16 @@ class Notes:
 class Program:
     """A process of the program, its log and its memory."""
 
+    # All that were ever started.
+    started = []
+
     def __init__(self, soak, name, *words):
         self.soak, self.name, self.memory = soak, name, []
         self.log = soak.folder / f"{name}.log"
         with self.log.open("a") as log:
             place = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": log}
             self.process = subprocess.Popen([soak.binary, *map(str, words)], text=True, **place)
+        self.started.append(self)
 
     def said(self, pattern):
         """What the first line of its output says that is of this form."""
@@ -623,16 +627,11 @@ def main():
         folder = arguments.out or pathlib.Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         assert not any(folder.iterdir()), f"{folder}: not empty; expected an empty or new folder"
-        soak = Soak(arguments, folder.resolve())
         try:
+            soak = Soak(arguments, folder.resolve())
             soak.run()
         finally:
-            for program in (
-                soak.board,
-                soak.watch,
-                soak.training.trainer,
-                *(p for _, p in soak.training.workers.values()),
-            ):
+            for program in Program.started:
                 program.kill()
     sys.exit(1 if soak.notes.violations else 0)
 

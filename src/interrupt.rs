@@ -46,7 +46,7 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
             // The store never leaves half a file behind, so leaving at once is safe.
             std::process::exit(CODE.into());
         }
-        progress::say("\nstopping at the next safe point; press Ctrl-C again to stop at once".to_owned());
+        progress::say_at_once("\nstopping at the next safe point; press Ctrl-C again to stop at once".to_owned());
         // The work may end from here on, and the program with it.
         stop.store(true, Ordering::SeqCst);
     })

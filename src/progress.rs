@@ -3,14 +3,14 @@
 //! Only results go to standard output. Bars are drawn if standard error is a terminal; otherwise notes replace them, a
 //! line each. `--quiet` leaves only warnings and errors.
 //!
-//! A thread of its own writes the lines. So the work, and its interruption, never wait for a reader that has stopped;
-//! lines for which there is no room any more are lost.
+//! A thread of its own writes the lines. The work waits for a reader that is slow, so that nothing is lost, but not for
+//! one that has stopped: then lines for which there is no room any more are lost. An interruption never waits.
 
 use std::io::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::time::Duration;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
 
 use hnefi_inference::printable_lines;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -21,11 +21,20 @@ static QUIET: AtomicBool = AtomicBool::new(false);
 /// Lines that may wait to be written.
 const WAITING: usize = 1_000;
 
-/// How long the end of the program waits for lines to be written.
+/// After this long without a line written the reader has stopped.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often whoever waits for the writing thread looks again.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Lines that were lost since the last one that was written.
 static LOST: AtomicUsize = AtomicUsize::new(0);
+
+/// Messages that the writing thread is done with.
+static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+
+/// How many those were when somebody last waited in vain. Until there are more nobody waits again.
+static STOPPED_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// What the writing thread does next.
 enum Message {
@@ -80,18 +89,57 @@ fn line(bar: &ProgressBar, text: &str) {
     }
 }
 
-/// Hands a line to the thread that writes to standard error, and does not wait.
+/// Hands a line to the thread that writes to standard error, and waits for room unless the reader has stopped.
 pub fn say(text: String) {
-    if writer().is_none_or(|writer| writer.try_send(Message::Line(text)).is_err()) {
+    if !send(Message::Line(text)) {
         LOST.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Waits until the lines so far are written, but not long.
+/// As [`say`], but without waiting and so perhaps in vain: for a signal, which nothing may hold up.
+pub fn say_at_once(text: String) {
+    let _ = writer().map(|writer| writer.try_send(Message::Line(text)));
+}
+
+/// Waits until the lines so far are written, unless the reader has stopped.
 pub fn finish() {
     let (written, end) = sync_channel(1);
-    if writer().is_some_and(|writer| writer.try_send(Message::End(written)).is_ok()) {
-        let _ = end.recv_timeout(PATIENCE);
+    if send(Message::End(written)) {
+        patiently(|| end.try_recv().ok());
+    }
+}
+
+/// Hands a message to the writing thread; false if the reader has stopped.
+fn send(message: Message) -> bool {
+    let Some(writer) = writer() else { return false };
+    let mut message = Some(message);
+    let sent = patiently(|| match writer.try_send(message.take()?) {
+        Ok(()) => Some(()),
+        Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) => {
+            message = Some(back);
+            None
+        }
+    });
+    sent.is_some()
+}
+
+/// Tries until something comes of it; `None` once the writing thread has written nothing for [`PATIENCE`].
+fn patiently<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+    let (mut written, mut since) = (WRITTEN.load(Ordering::Relaxed), Instant::now());
+    loop {
+        if let Some(found) = attempt() {
+            return Some(found);
+        }
+        let now = WRITTEN.load(Ordering::Relaxed);
+        if now != written {
+            (written, since) = (now, Instant::now());
+        } else if STOPPED_AT.load(Ordering::Relaxed) == written {
+            return None;
+        } else if since.elapsed() >= PATIENCE {
+            STOPPED_AT.store(written, Ordering::Relaxed);
+            return None;
+        }
+        std::thread::sleep(LOOK);
     }
 }
 
@@ -103,13 +151,17 @@ fn writer() -> Option<&'static SyncSender<Message>> {
         let write = move || {
             for told in lines {
                 // A closed standard error does not end the work.
-                let _ = match told {
-                    Message::Line(text) => writeln!(std::io::stderr(), "{text}"),
-                    Message::End(written) => written.try_send(()).map_err(std::io::Error::other),
-                };
+                if let Message::Line(text) = &told {
+                    let _ = writeln!(std::io::stderr(), "{text}");
+                }
                 match LOST.swap(0, Ordering::Relaxed) {
                     0 => {}
                     lost => drop(writeln!(std::io::stderr(), "{lost} lines before this were lost: nobody read them")),
+                }
+                WRITTEN.fetch_add(1, Ordering::Relaxed);
+                if let Message::End(written) = told {
+                    // Whoever asked may have lost patience.
+                    let _ = written.try_send(());
                 }
             }
         };

@@ -53,6 +53,19 @@ export function make(tag, attributes = {}, ...children) {
 export const button = (label, onclick, attributes = {}) =>
   make("button", { type: "button", onclick, ...attributes }, label);
 
+/** Whether a key is the page's, and no dialog's, field's, menu's or browser's. */
+export const isOurs = ({ target, ctrlKey, metaKey, altKey }) =>
+  !(ctrlKey || metaKey || altKey || document.querySelector("dialog[open]")) &&
+  !target.closest("input, textarea, select, [role=menu]");
+
+/** Presses the button that a key stands for; `keys` has the ids of buttons by keys. */
+export function pressByKey(event, keys) {
+  const pressed = isOurs(event) && document.getElementById(keys[event.key]);
+  if (!pressed || pressed.hidden || pressed.disabled) return;
+  pressed.click();
+  event.preventDefault();
+}
+
 /** Scrolls as little as shows an element, below a board that keeps its place. */
 export const reveal = (element) => element?.scrollIntoView({ block: "nearest" });
 

@@ -2,7 +2,7 @@
 
 import { offerRetries, retryNext, takeRetry } from "./again.js";
 import { analyse, lookAt, openAnalysis, showAnalysis } from "./analysis.js";
-import { confirm, make, problemWords, rememberBox, reveal, save } from "./ask.js";
+import { confirm, make, pressByKey, problemWords, rememberBox, reveal, save } from "./ask.js";
 import { Board } from "./board.js";
 import { graph, meaning, showBar, viewAt, words } from "./chances.js";
 import { clockOf, takeClock } from "./clock.js";
@@ -258,22 +258,8 @@ function connect() {
       complain(error.message);
     }
   });
-  document.addEventListener("keydown", (event) => {
-    if (
-      document.querySelector("dialog[open]") ||
-      event.target.closest("input, textarea, select, [role=menu]") ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey
-    )
-      return;
-    const keys = { u: "undo", r: "redo", h: "hint", f: "flip", n: "new" };
-    const button = keys[event.key] && $(keys[event.key]);
-    if (button && !button.disabled) {
-      button.click();
-      event.preventDefault();
-    }
-  });
+  const keys = { u: "undo", r: "redo", h: "hint", f: "flip", n: "new" };
+  document.addEventListener("keydown", (event) => pressByKey(event, keys));
   // Somebody writes another address into this page's. The page may have named its game there again by now.
   addEventListener("hashchange", async ({ newURL }) => {
     if (!(await arrive(new URL(newURL).hash))) history.replaceState(null, "", `#${page.named}`);

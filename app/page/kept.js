@@ -139,11 +139,12 @@ function about(state) {
 
 function remember(id, entry) {
   const write = () => store.write(GAME + id, entry);
-  prune(MOST - 1, id);
+  const game = { id, ...entry };
+  prune(MOST, game);
   if (write()) return;
   // Where there is no room, what this page cannot read goes first, then the oldest.
   for (const key of store.keys(GAME)) if (!isId(key) || !read(key)) store.forget(GAME + key);
-  for (let most = MOST / 2; !write() && most > FEWEST; most = Math.floor(most / 2)) prune(most, id);
+  for (let most = MOST / 2; !write() && most > FEWEST; most = Math.floor(most / 2)) prune(most, game);
 }
 
 /** All games that are kept, the newest first. */
@@ -155,11 +156,14 @@ function all() {
   return games.filter(({ time }) => time !== undefined).sort((a, b) => b.time - a.time);
 }
 
-/** Forgets all but the newest games beside one, and of those that were only looked at all but a few. */
-function prune(most, beside) {
-  const others = all().filter(({ id }) => id !== beside);
-  const own = others.filter(({ source }) => !source).slice(most);
-  const opened = others.filter(({ source }) => source).slice(Math.min(most, MOST_OPENED));
+/**
+ * Forgets all but the newest games, and of those that were only looked at all but a few. The one that is about to be
+ * written counts as the newest, among its own kind.
+ */
+function prune(most, written) {
+  const games = [written, ...all().filter(({ id }) => id !== written.id)];
+  const own = games.filter(({ source }) => !source).slice(most);
+  const opened = games.filter(({ source }) => source).slice(Math.min(most, MOST_OPENED));
   for (const { id } of [...own, ...opened]) store.forget(GAME + id);
 }
 
@@ -232,8 +236,13 @@ export function named(fragment) {
   }
 }
 
+const addressOf = async (id) => (await ask(`/api/games/${id}/address`)).address;
+
 /** A link that leads to the game as it is shown, wherever this page is. */
-export async function linkTo(id) {
-  const { address } = await ask(`/api/games/${id}/address`);
-  return `${location.href.split(/[?#]/)[0]}#/${address}`;
+export const linkTo = async (id) => `${location.href.split(/[?#]/)[0]}#/${await addressOf(id)}`;
+
+/** The FEN that a game began from; undefined for the start of its rules. */
+export async function startOf(id) {
+  const [, fen] = /\/fen=([^/]+)/.exec(await addressOf(id)) ?? [];
+  return fen?.replaceAll(".", "/").replaceAll("_", " ");
 }

@@ -1,7 +1,7 @@
 // How a ruleset is played, in lessons. Positions, tasks and what a move does come from the board, the words from the
 // texts.
 
-import { ask, make, post } from "./ask.js";
+import { ask, make, post, pressByKey } from "./ask.js";
 import { svg } from "./ink.js";
 import { piece } from "./pieces.js";
 import { ending, rulesTitle } from "./saying.js";
@@ -248,11 +248,7 @@ $("previous").addEventListener("click", previous);
 $("show").addEventListener("click", () => attempt(exercise().solution, true));
 $("rules").addEventListener("change", (event) => load(event.target.value));
 
-document.addEventListener("keydown", (event) => {
-  if (event.target.closest("select") || event.ctrlKey || event.metaKey || event.altKey || !course) return;
-  const button = { n: $("next"), h: $("show") }[event.key];
-  if (button && !button.hidden && !button.disabled) button.click();
-});
+document.addEventListener("keydown", (event) => course && pressByKey(event, { n: "next", h: "show" }));
 // Where there is room, the list of lessons is open.
 $("course").open = matchMedia("(min-width: 861px) and (min-height: 501px)").matches;
 

@@ -30,9 +30,21 @@ export const unknown = (about, place) => ({
   state: { finished: false, trains: false, since: 0, each: 0, ends: 0 },
 });
 
-/** Adds rows to those of a run, in order, the numbers of a generation together. Says whether there were new ones. */
+const isElo = (key) => key.startsWith("elo/");
+
+/**
+ * Adds rows to those of a run, in order, the numbers of a generation together. Rows of Elo alone are all ratings there
+ * are, and no earlier one stays. Says whether there were new generations.
+ */
 export function add(run, rows) {
   const known = new Map(run.rows.map((row) => [row.generation, row]));
+  if (rows.every(({ values }) => Object.keys(values).every(isElo))) {
+    for (const [generation, row] of known) {
+      const left = Object.entries(row.values).filter(([key]) => !isElo(key));
+      if (left.length > 0) known.set(generation, { ...row, values: Object.fromEntries(left) });
+      else known.delete(generation);
+    }
+  }
   for (const row of rows) {
     const before = known.get(row.generation);
     // Ratings know nothing of a generation but its Elo.

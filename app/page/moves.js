@@ -1,7 +1,7 @@
 // The list of moves, a tree: the game in two columns, variations in parentheses below it. And the ways through it, by
 // keys and by the wheel.
 
-import { make } from "./ask.js";
+import { isOurs, make } from "./ask.js";
 import { act, page } from "./state.js";
 import { sign } from "./review.js";
 import { moveNumber, numbered as numberOf, unbroken } from "./saying.js";
@@ -272,8 +272,7 @@ export const step = (by) => leads({ by });
 const turn = (way) => leads({ turn: way });
 
 function key(event) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !page.state) return;
-  if (document.querySelector("dialog[open]") || event.target.closest("input, textarea, select, [role=menu]")) return;
+  if (event.defaultPrevented || !page.state || !isOurs(event)) return;
   const keys = {
     ArrowLeft: () => step(-1),
     ArrowRight: () => step(1),

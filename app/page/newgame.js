@@ -2,6 +2,7 @@
 
 import { button, dialog, guard, make, reveal } from "./ask.js";
 import { picture } from "./board.js";
+import { startOf } from "./kept.js";
 import { complain, enter, page } from "./state.js";
 import { advice, atLevel, ownLevel } from "./level.js";
 import { keepRules, lookUp, lookedUp, own } from "./rulesets.js";
@@ -460,7 +461,9 @@ export function advise() {
   const [attackers, defenders] = state.seats.map(seat);
   const begin = async () => {
     try {
-      await enter("/api/games", atLevel({ rules: state.rules.name, attackers, defenders }, level));
+      const clock = state.clock && { seconds: state.clock.seconds, increment: state.clock.increment };
+      const asked = { rules: state.rules.name, attackers, defenders, fen: await startOf(state.id), clock };
+      await enter("/api/games", atLevel(asked, level));
     } catch (error) {
       complain(error.message);
     }

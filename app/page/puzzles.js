@@ -1,6 +1,6 @@
 // Puzzles: positions with one right move, each proven. The board says what a move is worth and how the defence answers.
 
-import { ask, dialog, make, post, reveal } from "./ask.js";
+import { ask, dialog, make, post, pressByKey, reveal } from "./ask.js";
 import { failed, ofTheDay, showDaily, solved } from "./daily.js";
 import { today } from "./day.js";
 import { mine, rate, ratingOf, showRating } from "./rating.js";
@@ -313,18 +313,7 @@ async function start() {
   $("again").addEventListener("click", begin);
   $("rules").addEventListener("change", (event) => choose("rules", event.target.value));
   $("theme-choice").addEventListener("change", (event) => choose("theme", event.target.value));
-  document.addEventListener("keydown", (event) => {
-    if (
-      document.querySelector("dialog[open]") ||
-      event.target.closest("select") ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey
-    )
-      return;
-    const button = { n: $("next"), h: $("hint") }[event.key];
-    if (button && !button.disabled) button.click();
-  });
+  document.addEventListener("keydown", (event) => pressByKey(event, { n: "next", h: "hint" }));
   try {
     book = await ask("/api/puzzles");
   } catch (error) {

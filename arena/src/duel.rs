@@ -1,8 +1,9 @@
 //! Matches: many games at once between two players, in pairs that share an opening with the sides swapped.
 //!
 //! Worker threads take whole games by number, each with players of its own. The caller's thread takes the finished
-//! games back *in order of their numbers*, so that counts, the sequential test and what the observer sees do not depend
-//! on which thread was fast. For players without clocks the result is therefore the same on any number of threads.
+//! games back *in order of their numbers*, so that counts, the sequential test, what the observer sees and the error do
+//! not depend on which thread was fast. For players without clocks the result is therefore the same on any number of
+//! threads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -160,10 +161,13 @@ pub fn play_match_with(
                     if game >= params.games || stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    let finished = one_game(game, [a.as_mut(), b.as_mut()], rules, params, stop);
-                    if let Some(finished) = finished.transpose()
-                        && sender.send((game, finished)).is_err()
-                    {
+                    let Some(finished) = one_game(game, [a.as_mut(), b.as_mut()], rules, params, stop).transpose()
+                    else {
+                        continue;
+                    };
+                    // Games that follow a failure do not count.
+                    let has_failed = finished.is_err();
+                    if sender.send((game, finished)).is_err() || has_failed {
                         return;
                     }
                 }
@@ -214,7 +218,7 @@ fn collect(
     let mut score = Score::default();
     let judge = |score: &Score| params.sprt.zip(score.complete_pairs()).map(|(sprt, pairs)| sprt.judge(pairs));
     let mut sprt = judge(&score);
-    let mut early: BTreeMap<u32, PlayedGame> = BTreeMap::new();
+    let mut early = BTreeMap::new();
     let mut counted = 0;
     while counted < params.games {
         if observer.should_stop() {
@@ -222,12 +226,13 @@ fn collect(
             break;
         }
         match receiver.recv_timeout(POLL) {
-            Ok((game, finished)) => early.insert(game, finished?),
+            Ok((game, finished)) => early.insert(game, finished),
             Err(RecvTimeoutError::Timeout) => continue,
-            // All workers have gone without finishing: one of them panicked, and the scope passes that on.
+            // All workers have gone, and no game failed: one of them panicked, and the scope passes that on.
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        while let Some(game) = early.remove(&counted) {
+        while let Some(finished) = early.remove(&counted) {
+            let game = finished?;
             score.add(&game, side_of_a(counted));
             counted += 1;
             sprt = judge(&score).or(sprt);

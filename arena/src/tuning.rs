@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::players::{ModelSpec, PlayerSpec};
 use crate::{MatchParams, PairScores, SprtReport, Verdict};
-use hnefi_search::{RootKind, SearchConfig, rng_for};
+use hnefi_search::{SearchConfig, rng_for};
 
 /// Keeps the random numbers of a tuning apart from those of games; spells "TUNING".
 const TUNING: u64 = 0x54_55_4E_49_4E_47;
@@ -36,9 +36,6 @@ const STEP: f64 = 1.4;
 
 /// Pairs of games of an iteration for each thread: more than one, so that fewer threads wait at its end.
 const PAIRS: u32 = 2;
-
-/// The keys that a search with a Gumbel root reads; one with a PUCT root reads the others.
-const GUMBEL: [&str; 3] = ["max_num_considered_actions", "c_visit", "c_scale"];
 
 /// A key of the search and the range in which its best value is sought. Reads from and displays as
 /// `search.c_puct=0.5..4`.
@@ -68,11 +65,7 @@ impl TunedKey {
     fn start(&self, spec: &ModelSpec, usual: &SearchConfig) -> Result<f64, String> {
         let search = spec.search(usual);
         let Value::Object(keys) = numbers(&search) else { return Err("no key".to_owned()) };
-        let is_read = |key: &str| match key {
-            "root" | "max_nodes" => false,
-            "virtual_loss" => search.root == RootKind::Puct && spec.threads > 1,
-            key => GUMBEL.contains(&key) == (search.root == RootKind::Gumbel),
-        };
+        let is_read = |key: &str| !["root", "max_nodes"].contains(&key) && spec.reads(key, search.root);
         if !is_read(&self.key) {
             let read: Vec<_> = keys.keys().filter(|key| is_read(key)).map(|key| format!("search.{key}")).collect();
             return Err(format!("it does not change how this player plays; expected {}", read.join(", ")));

@@ -8,7 +8,7 @@ use crate::ruleset::{Ruleset, Terms};
 use crate::set::Set;
 use crate::slide::reach_of;
 use crate::state::State;
-use crate::{BoardSize, Ending, Move, Piece, Pieces, Side, Square};
+use crate::{BoardSize, Ending, Move, Piece, Pieces, Side, Special, Square};
 
 /// A move the rules forbid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +37,14 @@ pub enum IllegalMoveReason {
     NotInLine,
     /// Another piece stands in the way or on the destination; the nearest one stands here.
     Blocked(Square),
-    /// A man may not stop on the throne.
+    /// Only the king may stop on the throne.
     Throne,
-    /// A man may not stop on a corner.
+    /// Only the king may stop on the corner.
     Corner,
     /// Under these rules even the king may not stop on the throne.
     EmptyThrone,
-    /// The piece may not stop on a fort.
-    Fort,
+    /// This kind of piece may not stop on a special square, whoever else may.
+    SpecialSquare,
     /// The piece may not pass over a special square on its way.
     Passage,
     /// The piece may not go farther than this in one move.
@@ -79,7 +79,9 @@ impl fmt::Display for IllegalMove {
             IllegalMoveReason::Throne => write!(f, "the throne {to} is the king's alone"),
             IllegalMoveReason::Corner => write!(f, "the corner {to} is the king's alone"),
             IllegalMoveReason::EmptyThrone => write!(f, "nobody may stop on the empty throne {to}"),
-            IllegalMoveReason::Fort => write!(f, "the piece on {from} may not stop on the fort {to}"),
+            IllegalMoveReason::SpecialSquare => {
+                write!(f, "the piece on {from} may not stop on the special square {to}")
+            }
             IllegalMoveReason::Passage => write!(f, "the piece on {from} may not pass a special square before {to}"),
             IllegalMoveReason::TooFar(limit) => write!(f, "the piece on {from} goes {limit} squares at most"),
             IllegalMoveReason::Repeats(occurrence) => {
@@ -156,16 +158,15 @@ fn obstacle<R: Ruleset>(
     // Passing is what fails where the same piece could stop if it came from beside the square.
     let stops = reach_of::<R>(g, piece, from.index(), R::Set::EMPTY);
     let kind = rules.marks.squares().iter().position(|squares| squares.contains(to));
-    let special = kind.map(|kind| rules.kinds()[kind]);
-    let closed = special.is_some_and(|special| !special.stop.contains(piece) || !special.enter.contains(piece));
-    if !closed || (stops & target).any() {
+    let special = kind.map_or(Special::ORDINARY, |kind| rules.kinds()[kind]);
+    let open: Pieces = special.stop.iter().filter(|&piece| special.enter.contains(piece)).collect();
+    if open.contains(piece) || (stops & target).any() {
         return IllegalMoveReason::Passage;
     }
-    match (kind, piece) {
-        (Some(0), _) if special.is_some_and(|throne| throne.stop == Pieces::NONE) => IllegalMoveReason::EmptyThrone,
-        (Some(0), Piece::King) => IllegalMoveReason::EmptyThrone,
-        (Some(0), _) => IllegalMoveReason::Throne,
-        (Some(1), _) => IllegalMoveReason::Corner,
-        _ => IllegalMoveReason::Fort,
+    match (kind, open) {
+        (Some(0), Pieces::NONE) => IllegalMoveReason::EmptyThrone,
+        (Some(0), Pieces::KING) => IllegalMoveReason::Throne,
+        (Some(1), Pieces::KING) => IllegalMoveReason::Corner,
+        _ => IllegalMoveReason::SpecialSquare,
     }
 }

@@ -1,8 +1,7 @@
 //! The rule options. The published rulesets are presets of them.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::tables::mix;
 use crate::{Bitboard, BoardSize, Marks, Piece, Position, Side, Special, Speed, Start};
 
 /// How many enemies it takes to capture the king. Squares hostile to him count as enemies.
@@ -255,25 +254,10 @@ impl Rules {
         [self.throne, self.corners, self.attacker_forts, self.defender_forts]
     }
 
-    /// A hash of all options. The same on every machine.
+    /// A hash of all options, the same within a process.
     pub(crate) fn fingerprint(&self) -> u64 {
-        let mut hasher = Fingerprint(0);
+        let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
-        hasher.0
-    }
-}
-
-/// A hasher that, unlike the standard one, promises to stay as it is.
-struct Fingerprint(u64);
-
-impl Hasher for Fingerprint {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = mix(self.0.wrapping_add(1) ^ u64::from(byte));
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
+        hasher.finish()
     }
 }

@@ -1,4 +1,4 @@
-//! The sets of squares that kernels compute with: a `u128` on boards of up to 11x11, four words up to 16x16, six above.
+//! The sets of squares that kernels compute with: a `u128` on boards of up to 11x11, six words above.
 
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, Shr};

@@ -9,7 +9,7 @@ use crate::names::{UnknownName, by_name};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Side {
-    /// The besiegers, who move first in every preset.
+    /// The besiegers, who move first in every preset but Historical.
     Attackers = 0,
     /// The king's men and the king himself.
     Defenders = 1,

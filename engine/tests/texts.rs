@@ -1,8 +1,8 @@
 //! FENs, moves and the words of their errors.
 
 use hnefi_engine::{
-    BoardSize, Marks, Move, NamedRules, NotationProblem, Outcome, Pieces, Position, Preset, Reason, Rules, Side,
-    Special, Speed, Square, Start,
+    BoardSize, Escape, Marks, Move, NamedRules, NotationProblem, Outcome, Pieces, Position, Preset, Reason, Rules,
+    Side, Special, Speed, Square, Start,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -184,6 +184,14 @@ fn a_refused_move_says_which_rule_forbids_it() {
     let blocked = Rules { throne: Special { pass: Pieces::KING, ..brandubh.throne }, ..brandubh };
     let slow = Rules { speed: Speed { attackers: 2, ..Speed::UNLIMITED }, ..brandubh };
     let linnaeus = Preset::TablutLinnaeus.rules();
+    let attackers = |kind: Special| Special { pass: Pieces::ATTACKERS, stop: Pieces::ATTACKERS, ..kind };
+    let throne = Rules { throne: attackers(brandubh.throne), ..brandubh };
+    let corner = Rules {
+        escape: Escape::Edge,
+        marks: Marks::parse("3c3/7/7/3t3/7/7/7").unwrap(),
+        corners: attackers(brandubh.corners),
+        ..brandubh
+    };
     for (rules, fen, mv, expected) in [
         (brandubh, start, "a1a2", "no piece stands on a1"),
         (brandubh, start, "d3c3", "the piece on d3 is the enemy's; the attackers are to move"),
@@ -198,6 +206,9 @@ fn a_refused_move_says_which_rule_forbids_it() {
         (slow, open, "a4a7", "the piece on a4 goes 2 squares at most"),
         (linnaeus, "9/9/9/9/9/4k4/9/9/a8 d", "e4e5", "nobody may stop on the empty throne e5"),
         (linnaeus, "9/9/2k6/9/9/9/4a4/9/9 a", "e3e5", "nobody may stop on the empty throne e5"),
+        (throne, "7/7/7/k6/7/d2a3/7 d", "a4d4", "the piece on a4 may not stop on the special square d4"),
+        (throne, "7/3d3/7/k6/7/3a3/7 d", "d6d4", "the piece on d6 may not stop on the special square d4"),
+        (corner, "7/7/3k3/7/7/3a3/7 d", "d5d7", "the piece on d5 may not stop on the special square d7"),
         (brandubh, "k6/7/3a3/7/7/7/7 a", "d5d6", "the game is over (defenders, king_escaped)"),
     ] {
         let mut position = Position::from_fen(&rules, fen).unwrap();

@@ -1,8 +1,9 @@
 //! Positions and moves as text.
 
 use hnefi_engine::{
-    Encirclement, Escape, Game, KingArmed, KingCapture, KingOnEdge, Move, MoveList, NoLegalMove, Piece, Pieces,
-    Position, Preset, Repetition, RepetitionCompares, Rules, RulesRecord, Side, Special, Speed, Square, Symmetry,
+    BoardSize, Encirclement, Escape, Game, KingArmed, KingCapture, KingOnEdge, Move, MoveList, NoLegalMove, Piece,
+    Pieces, Position, Preset, Repetition, RepetitionCompares, Rules, RulesRecord, Side, Special, Speed, Square,
+    Symmetry,
 };
 use hnefi_record::pgn::play_word;
 
@@ -68,15 +69,18 @@ fn rules(bytes: [u8; RULES]) -> Rules {
     }
 }
 
+/// The position of an input, a FEN behind the bytes of the rules.
+pub fn position(input: &[u8]) -> Option<Position> {
+    let (&first, text) = input.split_first_chunk::<RULES>()?;
+    Position::from_fen(&rules(first), &String::from_utf8_lossy(text)).ok()
+}
+
 /// A FEN, the first bytes being the rules: what is read is written and read as the same, and moves from there keep
 /// their promises.
 pub fn fen(input: &[u8]) {
-    let Some((&first, text)) = input.split_first_chunk::<RULES>() else { return };
-    let rules = rules(first);
-    let text = String::from_utf8_lossy(text);
-    let Ok(position) = Position::from_fen(&rules, &text) else { return };
+    let Some(position) = position(input) else { return };
     let written = position.fen();
-    let read = Position::from_fen(&rules, &written).unwrap_or_else(|error| panic!("{error}"));
+    let read = Position::from_fen(position.rules(), &written).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((read.fen(), read.board(), read.hash()), (written.clone(), position.board(), position.hash()));
     assert!(!position.diagram().is_empty());
     play(position, input);
@@ -164,10 +168,19 @@ pub fn rules_record_seeds() -> Vec<Vec<u8>> {
     records.iter().filter_map(|public| Some(public["record"].as_str()?.as_bytes().to_vec())).collect()
 }
 
+/// Bytes of mixed rules on the board of Brandubh.
+fn mixture(salt: usize) -> [u8; RULES] {
+    // No preset has the number of the first byte.
+    let bytes = |salt: usize| {
+        std::array::from_fn::<u8, RULES, _>(|place| if place == 0 { 200 } else { (salt * (2 * place + 1)) as u8 })
+    };
+    (salt..).map(bytes).find(|&bytes| rules(bytes).size() == BoardSize::SEVEN).expect("one preset in nine has it")
+}
+
 /// FENs to begin with, in every notation.
 pub fn fen_seeds() -> Vec<Vec<u8>> {
     let starts = Preset::ALL.into_iter().zip(0..).map(|(preset, number): (Preset, u8)| {
-        [&[number, 1, 2, 3, 4, 5], Position::start(&preset.rules()).fen().as_bytes()].concat()
+        [&[number; RULES], Position::start(&preset.rules()).fen().as_bytes()].concat()
     });
     let others = [
         "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 - a 0 0",
@@ -177,10 +190,10 @@ pub fn fen_seeds() -> Vec<Vec<u8>> {
         "k6/7/3a3/7/2a4/7/7 d",
         "7/7/7/1ak4/7/7/7 attackers",
     ];
-    let others = others.iter().flat_map(|text| {
-        let any = [200, text.len() as u8, 4, 7, 9, 13];
-        [[5, 0, 0, 0, 0, 0], any].map(|first| [&first, text.as_bytes()].concat())
-    });
+    let others = others
+        .iter()
+        .enumerate()
+        .flat_map(|(number, text)| [[5; RULES], mixture(50 * number)].map(|first| [&first, text.as_bytes()].concat()));
     starts.chain(others).collect()
 }
 

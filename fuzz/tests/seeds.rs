@@ -1,9 +1,13 @@
 //! The seeds and small changes of them, for where no fuzzer runs. The memory of a process is one, so this is one test.
 
-use hnefi_fuzz::TARGETS;
+use hnefi_fuzz::{TARGETS, notation};
 
 #[test]
 fn seeds_and_small_changes_of_them_do_no_harm() {
+    // A FEN that is refused tests nothing.
+    for seed in notation::fen_seeds() {
+        assert!(notation::position(&seed).is_some(), "{}", String::from_utf8_lossy(&seed));
+    }
     for (name, target, seeds) in TARGETS {
         let seeds = seeds();
         for seed in &seeds {

@@ -32,7 +32,7 @@ impl Network {
     /// The checkpoint of the network, as it now is, with this card.
     ///
     /// # Errors
-    /// When the weights cannot be read back from the device.
+    /// When the weights cannot be read back from the device, or as for [`Checkpoint::new`].
     pub fn checkpoint(&self, card: Card) -> Result<Checkpoint, CheckpointError> {
         let pool_every = card.network.pool_every;
         let mut checkpoint = Checkpoint::new(card, self.weights()?)?;

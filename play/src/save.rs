@@ -13,7 +13,7 @@ use crate::PlayError;
 /// When the ending is another one, the file exists or cannot be written.
 pub fn save(game: GameRecord, path: &Path) -> Result<(), PlayError> {
     // No shell has read it: it would become a folder of that name.
-    if path.starts_with("~") {
+    if path.to_string_lossy().starts_with('~') {
         return Err(PlayError::SaveName { path: path.to_owned() });
     }
     let format = match path.extension().and_then(|ending| ending.to_str()) {

@@ -53,7 +53,7 @@ impl Solver {
     pub fn winning_moves(&mut self, position: &Position, plies: u32) -> Result<Vec<Move>, OutOfBudget> {
         self.positions = 0;
         let mut position = position.clone();
-        self.filter(&mut position, usize::MAX, |solver, position, side| solver.is_lost(position, side, plies - 1))
+        self.filter(&mut position, usize::MAX, |solver, position, side| solver.is_lost(position, side, plies))
     }
 
     /// Whether the side to move wins within `plies` plies in all against every defence if it begins with the legal move
@@ -65,7 +65,7 @@ impl Solver {
         self.positions = 0;
         let (mut after, side) = (position.clone(), position.side_to_move());
         after.advance(mv);
-        self.is_lost(&mut after, side, plies.saturating_sub(1))
+        self.is_lost(&mut after, side, plies)
     }
 
     /// Moves after which the other side has no forced win within `plies` plies, in generation order: the first `most`.
@@ -93,7 +93,7 @@ impl Solver {
         let mut line = Vec::new();
         loop {
             let winning =
-                self.filter(&mut position, 1, |solver, position, side| solver.is_lost(position, side, left - 1))?;
+                self.filter(&mut position, 1, |solver, position, side| solver.is_lost(position, side, left))?;
             let Some(&mv) = winning.first() else { return Ok(None) };
             line.push(mv);
             position.advance(mv);
@@ -176,11 +176,11 @@ impl Solver {
         Ok(found)
     }
 
-    /// Whether the position is won for `side`, which has just moved, within `plies` more plies.
+    /// Whether the position is won for `side`, which has just moved, within `plies` plies, that move included.
     fn is_lost(&mut self, position: &mut Position, side: Side, plies: u32) -> Result<bool, OutOfBudget> {
         match position.outcome() {
-            Some(outcome) => Ok(outcome.winner() == Some(side)),
-            None => Ok(plies >= 2 && self.loses(position, plies, &mut None)?),
+            Some(outcome) => Ok(plies >= 1 && outcome.winner() == Some(side)),
+            None => Ok(plies >= 3 && self.loses(position, plies - 1, &mut None)?),
         }
     }
 

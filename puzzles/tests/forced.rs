@@ -90,6 +90,16 @@ fn lines_take_the_longest_defence_and_end_the_game() {
 }
 
 #[test]
+fn nobody_wins_in_no_ply() {
+    let position = Position::from_fen(&Preset::Brandubh.rules(), "7/7/5a1/7/7/7/1k5 d").expect("a position");
+    let mut solver = Solver::new(BUDGET);
+    let winning = solver.winning_moves(&position, 1).expect("within the budget");
+    assert!(!winning.is_empty(), "the king has a corner");
+    assert_eq!(solver.winning_moves(&position, 0), Ok(Vec::new()));
+    assert_eq!([1, 0].map(|plies| solver.wins_by(&position, winning[0], plies)), [Ok(true), Ok(false)]);
+}
+
+#[test]
 fn a_budget_is_kept() {
     let start = Position::start(&Preset::Copenhagen.rules());
     let mut solver = Solver::new(1_000);

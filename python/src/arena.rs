@@ -211,9 +211,9 @@ fn warn_of_foreign(py: Python<'_>, players: &[&MatchPlayer], rules: Rules, model
 /// ends the match and is raised. `games` is even. `ruleset`: None for the ruleset of the first network that was trained
 /// for one alone, else Brandubh; by rules that a network was not trained on it plays with a warning. `threads`: games
 /// at once, None for one a core. `opening_plies`: random plies before the players take over. `ply_cap`: plies after
-/// which a game is a draw, None for self-play's. Players without clocks, on one thread each, give the same result
-/// again. Raises ValueError for a spec or a number that cannot be. Ctrl-C ends the match. The interpreter's lock is
-/// released.
+/// which a game is a draw, 0 for none; None takes the rules' own or, if they have none, self-play's. Players without
+/// clocks, on one thread each, give the same result again. Raises ValueError for a spec or a number that cannot be.
+/// Ctrl-C ends the match. The interpreter's lock is released.
 #[pyfunction(name = "match")]
 #[pyo3(
     signature = (
@@ -244,9 +244,10 @@ pub fn play_match(
     warn_of_foreign(py, &[&a, &b], rules, &mut models)?;
     let games = optional(games, "games", 0..=u32::MAX)?.unwrap_or(100);
     let usual = MatchParams::new(rules, games, optional(seed, "seed", SEEDS)?.unwrap_or(0));
+    let cap = if rules.ply_cap > 0 { rules.ply_cap } else { usual.ply_cap };
     let params = MatchParams {
         threads: optional(threads, "threads", THREADS)?.unwrap_or(usual.threads),
-        ply_cap: optional(ply_cap, "ply_cap", 0..=u16::MAX)?.unwrap_or(usual.ply_cap),
+        ply_cap: optional(ply_cap, "ply_cap", 0..=u16::MAX)?.unwrap_or(cap),
         opening_plies: optional(opening_plies, "opening_plies", 0..=u32::MAX)?.unwrap_or(4),
         ..usual
     };

@@ -32,10 +32,15 @@ fn to_python<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResult<Bo
     py.import("json")?.call_method1("loads", (text,))
 }
 
-/// What [`to_python`] made, back again; `name` is the argument's.
+/// What [`to_python`] made, back again, also with numbers and arrays of NumPy; `name` is the argument's.
 fn from_python<T: serde::de::DeserializeOwned>(value: &Bound<'_, PyAny>, name: &str) -> PyResult<T> {
-    let text: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
-    serde_json::from_str(&text).map_err(|error| refused(format!("{name} = {}: {error}", arguments::shown(value))))
+    let fault = |problem: &str| refused(format!("{name} = {}: {problem}", arguments::shown(value)));
+    let py = value.py();
+    let (json, named) = (py.import("json")?, PyDict::new(py));
+    named.set_item("default", py.import("operator")?.call_method1("methodcaller", ("tolist",))?)?;
+    let expected = "expected numbers, texts, True, False, None, and lists and dicts of these";
+    let text = json.call_method("dumps", (value,), Some(&named)).map_err(|_| fault(expected))?;
+    serde_json::from_str(&text.extract::<String>()?).map_err(|error| fault(&error.to_string()))
 }
 
 /// One of the named tuples of `hnefi._tuples`.

@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
 
 use crate::arguments::{Scalar, shown};
-use crate::{refused, to_python};
+use crate::{from_python, refused, to_python};
 
 /// The names of the published rulesets, for `Rules`, `Position`, `Game`, `VectorEnv` and `match`.
 #[pyfunction]
@@ -100,8 +100,7 @@ impl Rules {
 /// The value of an option: a text, a number, True or False, or a list or dict of these.
 fn option(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>() {
-        let text: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
-        return serde_json::from_str(&text).map_err(refused);
+        return from_python(value, name);
     }
     serde_json::to_value(Scalar::of(name, value)?).map_err(refused)
 }

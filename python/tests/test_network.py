@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import hnefi
 import hnefi.training
@@ -118,7 +119,7 @@ def test_the_lock_is_released_while_searching(network: hnefi.Checkpoint) -> None
     [
         "network.search(start, seconds=60)",
         "network.search_each([start] * 1000, 2000)",
-        "network.search_each([start], 5_000_000, root='puct', max_nodes=8_000_000)",
+        "network.search_each([start], 5_000_000, root='puct', max_nodes=7_000_000)",
         "hnefi.Player('alphabeta:3').choose([start] * 100_000)",
         "hnefi.Player('model:brandubh,time=600').choose([start])",
         "hnefi.match('model:brandubh,time=600', 'random', 2, 'brandubh')",
@@ -180,6 +181,8 @@ def test_a_match_counts_and_keeps_its_games() -> None:
         hnefi.match("model:brandubh,playouts=2", "random", 2, "tablut", threads=1)
     own = hnefi.match("model:brandubh,playouts=2", "random", 2, threads=1).records
     assert len(own) == 2 and all("brandubh" in repr(game.rules) for game in own)
+    capped = hnefi.match("random", "random", 10, hnefi.Rules("brandubh", ply_cap=20)).records
+    assert all(len(game) <= 20 for game in capped)
     again = hnefi.match("alphabeta:1", "random", games=6, ruleset="brandubh", seed=1, threads=1)
     assert [record.moves for record in again.records] == [record.moves for record in found.records]
 
@@ -193,18 +196,51 @@ def test_the_build_runs_on_every_cpu_and_chooses_its_kernels(root: Path) -> None
         assert "AVX" in info["kernels"], info
 
 
-def test_a_task_takes_numpys_numbers(network: hnefi.Checkpoint, tmp_path: Path) -> None:
+@pytest.fixture
+def told(network: hnefi.Checkpoint, tmp_path: Path) -> dict[str, Any]:
+    """A task, as the loop tells it."""
     hnefi.save_checkpoint(tmp_path / "from", network.tensors(), {"network": network.card()["network"]})
     (tmp_path / "out").mkdir()
-    told = {
+    return {
         **{"generation": 1, "checkpoint": str(tmp_path / "from"), "state": None, "output": str(tmp_path / "out")},
         **{"first_step": 0, "rates": [0.1], "seed": 1, "value_lambda": 1.0, "value_fade": 0.0, "train": {"batch": 4}},
+        "games": [],
     }
+
+
+def test_a_task_takes_numpys_numbers(network: hnefi.Checkpoint, told: dict[str, Any]) -> None:
     said = io.StringIO()
     task = hnefi.training.Task(told, [], said)
     task.progress(np.int64(1), {"total": np.float32(1.5)})
     task.finish(network.tensors(), {"total": np.float32(1.5)}, np.int64(4))
     assert [json.loads(line)["losses"] for line in said.getvalue().splitlines()] == [{"total": 1.5}] * 2
+
+
+def test_what_a_trainer_and_its_processes_print_is_no_answer(told: dict[str, Any]) -> None:
+    code = """if True:
+        import hnefi, hnefi.training, subprocess
+        for task in hnefi.training.tasks():
+            print("printed")
+            subprocess.run(["echo", "echoed"], check=True)
+            task.finish(hnefi.Checkpoint(task.checkpoint).tensors(), {})"""
+    asked = f"{json.dumps(told)}\nquit\n"
+    done = subprocess.run([sys.executable, "-c", code], input=asked, capture_output=True, text=True, check=True)
+    assert [json.loads(line)["finished"] for line in done.stdout.splitlines()] == [True]
+    assert "printed\n" in done.stderr and "echoed\n" in done.stderr
+
+
+def test_a_card_takes_numpys_numbers_and_says_what_can_be_read(network: hnefi.Checkpoint, tmp_path: Path) -> None:
+    card = {"network": network.card()["network"], "generation": np.int64(3), "rulesets": np.array(["brandubh"])}
+    for key, value, words in [
+        ("steps", 2**50, "steps is 1125899906842624"),
+        ("seed", {1}, "card = .*: expected numbers"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            hnefi.save_checkpoint(tmp_path / "own", network.tensors(), {**card, key: value})
+    assert not list(tmp_path.iterdir())
+    hnefi.save_checkpoint(tmp_path / "own", network.tensors(), card)
+    own = hnefi.Checkpoint(tmp_path / "own")
+    assert (own.card()["generation"], own.rulesets) == (3, ["brandubh"])
 
 
 def test_a_card_has_no_other_keys(network: hnefi.Checkpoint, tmp_path: Path) -> None:

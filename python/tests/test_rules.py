@@ -64,6 +64,9 @@ def test_rules_are_readable_and_can_be_mixed() -> None:
     assert mixed.ruleset is None and mixed.options()["king_capture"] == "weak" and mixed != hnefi.Rules("brandubh")
     slow = hnefi.Rules("brandubh", speed={"king": 1})
     assert slow.options()["speed"] == {"attackers": 0, "defenders": 0, "king": 1}
+    assert hnefi.Rules("brandubh", speed={"king": np.int64(1)}) == slow
+    with pytest.raises(ValueError, match="speed = .*: expected numbers, texts"):
+        hnefi.Rules("brandubh", speed={"king": {1}})
     assert len(hnefi.Position(slow).legal_moves()) == len(hnefi.Position("brandubh").legal_moves())
     assert hnefi.Rules("brandubh", ply_cap=9).ruleset == "brandubh"
     game = hnefi.Game(hnefi.Rules("brandubh", ply_cap=1))

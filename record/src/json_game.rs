@@ -15,8 +15,9 @@ struct Fields {
     #[serde(alias = "start")]
     fen: Option<String>,
     ply_cap: Option<u16>,
-    #[serde(alias = "id")]
-    game: Option<u128>,
+    game: Option<u64>,
+    /// A number elsewhere, or anything: `hnefi analyse` takes texts.
+    id: Option<Value>,
     seed: Option<u64>,
     #[serde(alias = "Moves")]
     moves: Words,
@@ -27,8 +28,7 @@ struct Fields {
     #[serde(alias = "WhoWon")]
     status: Option<String>,
     would_have_resigned: Option<Side>,
-    #[serde(default)]
-    handicap: [f32; 2],
+    handicap: Option<[f32; 2]>,
     policy: Option<Vec<Vec<(String, f32)>>>,
     playouts: Option<Vec<u32>>,
     raw: Option<Vec<[f32; 3]>>,
@@ -65,7 +65,7 @@ fn read(fields: serde_json::Result<Fields>, rules: &mut [Rules]) -> Result<Recor
     let mut fields = fields.map_err(|error| {
         bad(format!(r#"no game in JSON: {error}; expected {{"rules": "brandubh", "moves": ["d6c6"]}}"#))
     })?;
-    let own = fields.rules.as_ref().map(|rules| rules.resolve(fields.ply_cap)).transpose();
+    let own = fields.rules.as_ref().map(|rules| rules.resolve(None)).transpose();
     let own = own.map_err(|error| bad(error.to_string()))?;
     let mut words: Vec<&str> = match &fields.moves {
         Words::List(words) => words.iter().map(String::as_str).collect(),
@@ -79,9 +79,10 @@ fn read(fields: serde_json::Result<Fields>, rules: &mut [Rules]) -> Result<Recor
     let result = RecordedResult::read(status)
         .ok_or_else(|| bad(format!("status {status:?}; expected attackers, defenders, draw or ongoing")))?;
     let game = RecordedGame {
-        number: fields.game.and_then(|number| number.try_into().ok()).unwrap_or(0),
+        number: fields.game.or_else(|| fields.id.as_ref()?.as_u64()).unwrap_or(0),
         seed: fields.seed.unwrap_or(0),
         start: fields.fen.take().map(|fen| (fen, 1)),
+        ply_cap: fields.ply_cap,
         players: [fields.attackers.take(), fields.defenders.take()],
         moves: words.into_iter().map(|word| (word, 1)).collect(),
         result,
@@ -110,7 +111,7 @@ fn read(fields: serde_json::Result<Fields>, rules: &mut [Rules]) -> Result<Recor
 impl Fields {
     /// Adds what an export has beside the moves.
     fn fill(self, record: &mut GameRecord) -> Result<(), String> {
-        let [doublings, blunders] = self.handicap;
+        let [doublings, blunders] = self.handicap.unwrap_or_default();
         record.handicap = Handicap { doublings, blunders };
         let (size, plies) = (record.rules.size(), &mut record.plies);
         for (ply, policy) in each("policy", self.policy, plies)? {

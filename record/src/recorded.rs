@@ -15,6 +15,8 @@ pub struct RecordedGame<'a> {
     pub seed: u64,
     /// FEN of the start with its line; `None` for the standard start.
     pub start: Option<(String, usize)>,
+    /// The ply cap that the game names; `None` for that of the rules.
+    pub ply_cap: Option<u16>,
     /// Attackers and defenders, where they are known.
     pub players: [Option<String>; 2],
     /// The moves as words such as `a4-b4xc4`, each with its line.
@@ -173,8 +175,9 @@ impl RecordedGame<'_> {
         Err(furthest.map_or_else(|| bad(self.line, "no ruleset to read the game by"), |(error, _)| error))
     }
 
-    /// The game's start.
+    /// The game's start under these rules and its own ply cap.
     pub(crate) fn begin(&self, rules: Rules) -> Result<Game, TextError> {
+        let rules = Rules { ply_cap: self.ply_cap.unwrap_or(rules.ply_cap), ..rules };
         match &self.start {
             None => Ok(Game::new(&rules)),
             Some((fen, line)) => Game::from_fen(&rules, fen).map_err(|error| bad(*line, error)),

@@ -354,12 +354,13 @@ impl Session {
         if swap {
             self.seats.swap(0, 1);
         }
-        self.game = Game::from_position(self.game.start().clone());
-        self.tree = MoveTree::new();
-        self.line.clear();
-        self.stamp += 1;
-        self.tree_stamp += 1;
-        self.number += 1;
+        let game = Game::from_position(self.game.start().clone());
+        *self = Session {
+            stamp: self.stamp + 1,
+            tree_stamp: self.tree_stamp + 1,
+            number: self.number + 1,
+            ..Session::begun(game, self.seats.clone(), false)
+        };
     }
 
     /// Notes a player's view of the position on the board.

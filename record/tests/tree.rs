@@ -129,6 +129,7 @@ fn what_people_write_is_read() {
     assert_eq!(shown(&tree), ["- d6c6 []", "0 d5e5 []", "1 c6c5 []", "1 c6b6 []", "0 d5f5 at once []"]);
     assert_eq!(tree.record.plies.len(), 3);
     assert_eq!(read("d6c6 d5e5 (d5f5) resigned").record.resigned, Some(Side::Attackers));
+    assert_eq!(read("[PlyCap \"2\"]\nd6c6 d5e5 (d5f5) 1/2-1/2").record.rules.ply_cap, 2);
 }
 
 #[test]

@@ -187,6 +187,9 @@ fn values_that_do_not_go_together() {
         only_error("[budget]\nminutes = 0.0"),
         "budget.minutes = 0 and budget.generations = 0: expected one of the two above 0, or the run would never end"
     );
+    let stages = "[[stages]]\nname = \"a\"\nshare = 1\n[[stages]]\nname = \"b\"\nshare = 1\n";
+    assert!(only_error(&format!("[budget]\nminutes = 0.0\n{stages}")).starts_with("budget.minutes = 0 and "));
+    assert!(only_error(&format!("{stages}train = {{ batch = 7 }}")).starts_with("stages.b.train.batch = 7 with "));
     assert_eq!(
         only_error("[train]\nbatch = 100\nshards = 3"),
         "train.batch = 100 with train.shards = 3: expected a multiple of train.shards, at least 2 samples a shard"
@@ -198,6 +201,7 @@ fn values_that_do_not_go_together() {
     );
     assert_eq!(errors("[run]\nprecision = \"int8\""), []);
     assert_eq!(errors("[run]\nprecision = \"auto\"\ndevice = \"cuda:0,cuda:1\""), []);
+    assert_eq!(errors("[run]\nprecision = \"int8\"\ndevice = \"auto\""), []);
     assert_eq!(
         only_error("[run]\ntrain_device = \"cuda:0,cuda:1,cuda:2\"\n[train]\nshards = 2"),
         "train.shards = 2 with 3 devices in run.train_device: expected at least one part of a batch for each device"

@@ -18,7 +18,7 @@ pub enum RootKind {
 
 /// Defines the struct, the default values and the allowed ranges (both ends included) from one list of keys.
 macro_rules! keys {
-    ($($(#[doc = $description:literal])+ $key:ident: $type:ty = $default:literal, $low:literal..=$high:literal;)+) => {
+    ($($(#[doc = $description:literal])+ $key:ident: $type:ty = $default:literal, $low:literal..=$high:expr;)+) => {
         /// The configuration of a search. Scores are P(win) + P(draw)/2, from 0 to 1, and never rescaled. Constants
         /// published for values from -1 to 1 are therefore halved.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ keys! {
     virtual_loss: u32 = 1, 1..=100;
     /// The most nodes of a tree; a full tree ends the search. A node takes some 80 bytes and 16 more per legal move:
     /// about 0.7 kB on 7x7 and 2 kB on 11x11.
-    max_nodes: u32 = 200_000, 2..=8_000_000;
+    max_nodes: u32 = 200_000, 2..=SearchConfig::MOST_NODES;
 }
 
 /// A value out of range.
@@ -100,14 +100,14 @@ pub struct KeyError {
 #[error("{0}")]
 pub struct SettingError(String);
 
-/// The most nodes of a tree, as `max_nodes` allows.
-const MOST_NODES: u32 = 8_000_000;
-
 impl SearchConfig {
+    /// The largest `max_nodes`: so many nodes of 580 moves, which Alea Evangelii begins with, stay below 2^32 moves.
+    pub const MOST_NODES: u32 = 7_000_000;
+
     /// With the root that is usual for a limit, and room in the tree for its playouts.
     #[must_use]
     pub fn limited_by(self, limit: Limit) -> SearchConfig {
-        let room = limit.playouts().unwrap_or(0).saturating_add(2).min(MOST_NODES);
+        let room = limit.playouts().unwrap_or(0).saturating_add(2).min(SearchConfig::MOST_NODES);
         SearchConfig { root: limit.usual_root(), max_nodes: self.max_nodes.max(room), ..self }
     }
 
@@ -137,7 +137,16 @@ impl SearchConfig {
 
 #[cfg(test)]
 mod tests {
+    use hnefi_engine::{NamedRules, Position};
+
     use super::*;
+
+    #[test]
+    fn the_moves_of_the_largest_tree_can_be_numbered() {
+        let starts = NamedRules::published().map(|named| Position::start(&named.rules()).count_legal_moves());
+        let most = starts.max().expect("rulesets") as u64;
+        assert!(u64::from(SearchConfig::MOST_NODES) * most < 1 << 32, "{most} moves");
+    }
 
     #[test]
     fn the_default_has_no_fault() {

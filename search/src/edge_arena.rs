@@ -51,7 +51,7 @@ impl<T: Copy> EdgeArena<T> {
             }
         }
         let start = self.open * BLOCK + self.blocks[self.open].len();
-        EdgeOffset(u32::try_from(start).expect("8 million nodes of 480 moves stay below 2^32 edges"))
+        EdgeOffset(u32::try_from(start).expect("SearchConfig::MOST_NODES keeps the edges below 2^32"))
     }
 
     /// Adds items to the newest run, within its `most` items.

@@ -55,7 +55,7 @@ const MOST_BEGUN: u64 = 1 << 40;
 /// The finished games of a generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generation {
-    /// The games, by number.
+    /// The fleet's own games by number, then those of workers upload by upload, as they were received.
     pub games: Vec<GameRecord>,
     /// Statistics of the generation.
     pub stats: GenerationStats,

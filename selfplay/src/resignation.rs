@@ -4,8 +4,8 @@
 //! all games and later a share of them are played to the end, and the record notes the side that would have resigned. A
 //! side may resign only while fewer than `max_wrong` of its latest verified games were not lost (a draw counts as not
 //! lost). Every board has its own games: a network that knows which games on 7x7 are lost may know nothing of 11x11.
-//! The counts change only at the end of a generation, in order of game number, so the number of threads does not affect
-//! them.
+//! The counts change only at the end of a generation, in the order of its games: the fleet's own by number, so that the
+//! number of threads does not affect them, then those of workers.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,7 +22,7 @@ pub(super) struct Verification {
 }
 
 impl Verification {
-    /// Adds finished games, in order of their numbers.
+    /// Adds finished games, in the order of [`super::Generation::games`].
     pub(super) fn observe(&mut self, games: &[GameRecord], config: &ResignConfig) {
         for game in games {
             let (Some(side), Some(outcome)) = (game.would_have_resigned, game.outcome) else { continue };

@@ -155,6 +155,12 @@ mod tests {
         assert!(refusal(begun).contains("games begun in a batch 18446744073709551615; expected at most"));
         let mut endless = snapshot();
         endless.batches[0].counters.surprise = f64::INFINITY;
-        assert!(refusal(endless).contains("its surprise is inf"));
+        assert!(refusal(endless).contains("surprise is inf"));
+        let mut endless = snapshot();
+        endless.batches[0].counters.surprise = 1e308;
+        assert!(refusal(endless).contains("surprise is 1000"), "two of them add to infinity");
+        let mut negative = snapshot();
+        negative.batches[0].counters.surprise = -1e9;
+        assert!(refusal(negative).contains("surprise is -1000000000"));
     }
 }

@@ -173,7 +173,7 @@ mod tests {
         let mut upload = played(7);
         upload.counters.surprise = f64::NAN;
         let message = Upload::decode("a", &upload.encode()).unwrap_err().to_string();
-        assert_eq!(message, "a: damaged worker's game file: its surprise is NaN; expected a finite number");
+        assert!(message.starts_with("a: damaged worker's game file: surprise is NaN; expected "), "{message}");
         let message = Upload::decode("a", &hnefi_run::encode_games(&[])).unwrap_err().to_string();
         assert!(message.contains("expected a worker's game file"), "{message}");
     }

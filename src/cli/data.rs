@@ -34,8 +34,8 @@ pub struct ExportArgs {
     /// Leave out of each split the positions that an earlier one has, as they are or mirrored.
     #[arg(long, requires = "split")]
     pub disjoint: bool,
-    /// Only games under these rulesets; own for rules that are not a preset. A rules record with commas stands in a
-    /// file.
+    /// Only games under these rulesets; own for rules that are no published ruleset. A rules record with commas
+    /// stands in a file.
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub rules: Vec<RulesetName>,
     /// Only games of these generations: 3-7, 3-, -7 or 3.

@@ -225,8 +225,8 @@ pub struct AnalysisArgs {
 
 #[derive(Debug, Args)]
 pub struct ReviewArgs {
-    /// Files of games: .pgn, .otg (OpenTafl), .csv (public archives), .json, .jsonl, .hgames. Their comments and
-    /// variations are left out.
+    /// Files of games: .pgn, .otg (OpenTafl), .csv (public archives), .json, .jsonl, .parquet, .hgames. Their comments
+    /// and variations are left out.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint [default: the shipped

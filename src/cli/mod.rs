@@ -208,10 +208,10 @@ fn record_file(path: PathBuf) -> Result<PathBuf, &'static str> {
     if is_one { Ok(path) } else { Err("expected a name ending in .hgames") }
 }
 
-/// A folder of this machine: the URL of a bucket would become a folder of that name.
+/// A folder of this machine, also as `file:DIR`. The URL of a bucket would become a folder of that name.
 fn directory(path: PathBuf) -> Result<PathBuf, &'static str> {
     match Location::from(path.as_path()) {
-        Location::Directory(_) => Ok(path),
+        Location::Directory(folder) => Ok(folder),
         Location::Bucket(_) => Err("that is a bucket; expected a directory"),
     }
 }

@@ -27,7 +27,7 @@ pub enum Seat {
 pub struct PlayArgs {
     /// Who to play against: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S]`, uci:COMMAND
     /// (`match --help` has their settings).
-    /// [default: the shipped network of the ruleset at 200 playouts]
+    /// [default: the shipped network of the ruleset at 200 playouts, else alphabeta:2; with --web the easiest level]
     pub opponent: Option<PlayerSpec>,
     /// Ruleset [default: what the opponent's checkpoint was trained on, else brandubh].
     #[arg(long, value_parser = named_rules)]
@@ -52,7 +52,7 @@ pub struct PlayArgs {
     /// With --web: run directory whose checkpoints play and whose games and metrics are shown; may be repeated.
     #[arg(long, value_name = "DIR", requires = "web")]
     pub run: Vec<PathBuf>,
-    /// With --web: folder with game files (.hgames, and what `import` reads); may be repeated.
+    /// With --web: folder with game files (.hgames, and what `import` reads but .parquet); may be repeated.
     #[arg(long, value_name = "FOLDER", requires = "web")]
     pub games: Vec<PathBuf>,
     #[command(flatten)]

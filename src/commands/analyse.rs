@@ -1,5 +1,6 @@
 //! `hnefi analyse`: searches positions given as lines of JSON on standard input.
 
+use std::io::{BufReader, stdin, stdout};
 use std::path::Path;
 
 use hnefi_arena::players::ModelCache;
@@ -16,7 +17,7 @@ use crate::progress;
 pub fn run(args: AnalyseArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut models = args.analysis.device.models(hardware);
     let make = args.analysis.evaluators(&mut models, &args.model, hardware, &[])?;
-    analyse(std::io::stdin().lock(), std::io::stdout(), make.as_ref(), &args.analysis.params())?;
+    analyse(BufReader::new(stdin()), stdout(), make.as_ref(), &args.analysis.params())?;
     Ok(())
 }
 

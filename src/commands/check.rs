@@ -1,5 +1,7 @@
 //! `hnefi check`: checks a run.
 
+use std::sync::Arc;
+
 use anyhow::ensure;
 use hnefi_inference::printable;
 use hnefi_run::store::{Access, Location, Store};
@@ -14,8 +16,9 @@ pub fn run(args: CheckArgs) -> anyhow::Result<()> {
     if let Location::Directory(dir) = &args.run {
         super::watch::open_run(dir)?;
     }
-    let retry = args.store.retry(Work::begin(progress::spinner())?);
-    let found = check(&Store::open(&args.run, Access::Read, retry)?)?;
+    // Nothing is written, so there is no safe point to wait for: a signal ends the command.
+    let work = Work { bar: progress::spinner(), stop: Arc::default() };
+    let found = check(&Store::open(&args.run, Access::Read, args.store.retry(work))?)?;
     for CheckedObjects { kind, objects, damage } in &found {
         let state = match damage.len() {
             0 => "whole".to_owned(),

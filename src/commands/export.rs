@@ -93,10 +93,15 @@ fn last_part(path: &Path) -> String {
 }
 
 fn default_folder(args: &ExportArgs) -> PathBuf {
+    // Names of folders have no endings: `net-0.1` and `net-0.2` are two runs.
+    let name_of = |path: &Path| {
+        let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
+        name.map(ToOwned::to_owned)
+    };
     let first = args.sources.first();
-    let named = first.and_then(|source| Some(source.file_stem()?.to_owned()));
+    let named = first.and_then(|source| name_of(source));
     // `.` and `..` have no name of their own.
-    let found = || first?.canonicalize().ok()?.file_stem().map(ToOwned::to_owned);
+    let found = || name_of(&first?.canonicalize().ok()?);
     let mut name = named.or_else(found).unwrap_or_else(|| "games".into());
     name.push(format!("-{}", args.format));
     PathBuf::from(name)

@@ -75,7 +75,7 @@ pub(super) fn conditions(
 
 /// Tells what this machine makes of a player, and warns of rules that its network has never seen.
 pub(super) fn describe(player: &PlayerSpec, rules: Option<NamedRules>, models: &mut ModelCache) -> anyhow::Result<()> {
-    player.warning().iter().for_each(|text| progress::warn(text));
+    player.warnings().iter().for_each(|text| progress::warn(text));
     if let Some(text) = player.taken(models)? {
         progress::note(&ProgressBar::hidden(), &text);
     }

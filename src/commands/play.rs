@@ -27,9 +27,7 @@ pub fn run(args: PlayArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
     let preset = rules(&args, &mut models)?;
     anyhow::ensure!(!(args.web && args.plain), "--web and --plain: expected one of them");
-    if let Some(text) = args.opponent.as_ref().and_then(PlayerSpec::warning) {
-        progress::warn(&text);
-    }
+    args.opponent.iter().flat_map(PlayerSpec::warnings).for_each(|text| progress::warn(&text));
     // Refuse a bad FEN before the screen changes or a page is served.
     cli::position(&preset.rules(), args.fen.as_deref())?;
     if args.web {

@@ -97,10 +97,9 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
         summary.samples,
         clock(summary.elapsed_seconds)
     ))?;
-    let store = Store::open(&location, Access::Read, retry)?;
-    let newest = store.checkpoints()?.last().copied().unwrap_or_default();
     if !args.no_table && config.evaluate.games > 0 {
-        let checkpoint = store.folder(&checkpoint_key(newest))?;
+        let store = Store::open(&location, Access::Read, retry)?;
+        let checkpoint = store.folder(&checkpoint_key(summary.checkpoint_generation))?;
         output::text(format_args!("\n{}", table::play(&config, &checkpoint, &hardware.devices, &work.stop)?))?;
     }
     output::line(format_args!("\ncheckpoint  {}", summary.checkpoint))?;

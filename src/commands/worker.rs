@@ -89,12 +89,7 @@ impl WorkerObserver for Work {
     }
 
     fn plays(&self, job: &Job) {
-        self.note(&format!(
-            "plays generation {} with {} playouts a move ({:.0}% of the run)",
-            job.generation,
-            job.playouts,
-            100.0 * job.progress
-        ));
+        self.note(&format!("plays generation {} with {} playouts a move", job.generation, job.playouts));
     }
 
     fn progress(&self, so_far: &WorkerSummary, progress: &FleetProgress) {

@@ -1,6 +1,7 @@
 //! How the program behaves among others: its streams, its exit status, its help, and what shells know of it.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
 
 use nix::sys::signal::{Signal, kill};
@@ -49,6 +50,25 @@ fn whatever_is_interrupted_says_so_by_its_exit_status() {
     assert_eq!(workspace.run("match random random --games 2").code, Some(0));
 }
 
+/// It writes nothing, so there is no safe point to wait for.
+#[test]
+fn a_check_ends_at_the_signal() {
+    let workspace = Workspace::new();
+    workspace.succeeds("match random random --games 200 --threads 1 --save games.hgames");
+    std::fs::create_dir_all(workspace.at("run/games")).expect("a folder");
+    workspace.write("run/run.json", "{\"format\": 1, \"kind\": \"selfplay\"}\n");
+    for number in 1..=5_000 {
+        let link = workspace.at(&format!("run/games/{number:06}.hgames"));
+        std::fs::hard_link(workspace.at("games.hgames"), link).expect("a link");
+    }
+    let child = workspace.command("check run").spawn().expect("starts");
+    // It takes far longer than this.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    send(&child, Signal::SIGTERM);
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.signal(), Some(Signal::SIGTERM as i32), "{:?}", output.status);
+}
+
 /// Standard error is a pipe that is full, as one whose reader has stopped.
 #[test]
 fn who_does_not_read_standard_error_holds_up_no_work_and_no_signal() {
@@ -74,6 +94,16 @@ fn who_does_not_read_standard_error_holds_up_no_work_and_no_signal() {
             let _ = std::fs::remove_dir_all(workspace.at("trained"));
         }
     }
+}
+
+/// Far more lines at once than wait to be written.
+#[test]
+fn who_reads_standard_error_to_its_end_misses_nothing() {
+    let workspace = Workspace::new();
+    workspace.write("bad.jsonl", "no game\n".repeat(2_000));
+    let error = workspace.refused("import bad.jsonl --out bad.hgames");
+    assert_eq!(error.lines().filter(|line| line.starts_with("warning: left out: ")).count(), 2_000);
+    assert!(error.lines().last().is_some_and(|line| line.starts_with("error: no game could be read")), "{error}");
 }
 
 /// As the names of configurations do; a match would else silently be another one where such a folder lies.

@@ -115,6 +115,10 @@ fn self_play_is_of_the_rulesets_that_were_asked_for() {
     std::fs::create_dir(workspace.at("changed/below")).expect("a folder");
     workspace.succeeds("export changed/below/.. --format npz");
     assert!(workspace.at("changed-npz").is_dir());
+    // The name of a folder has no ending.
+    fs::rename(workspace.at("changed"), workspace.at("v1.5")).expect("renamed");
+    workspace.succeeds("export v1.5 --format npz");
+    assert!(workspace.at("v1.5-npz").is_dir());
 }
 
 #[test]

@@ -37,8 +37,6 @@ pub struct Job {
     pub checkpoint: String,
     /// The stage of the run, from 0.
     pub stage: usize,
-    /// Progress of the stage, 0 to 1.
-    pub progress: f64,
     /// Playouts of a search.
     pub playouts: u32,
     /// Whether the budget is used up, so that no more games are needed.
@@ -83,7 +81,6 @@ impl Job {
 
     /// Whether a job can have these numbers. Who plays restricts the handicaps.
     fn check(&self) -> Result<(), String> {
-        json::check(json::SHARE, &[("progress", self.progress)])?;
         json::check(1..=MOST_PLAYOUTS, &[("playouts", self.playouts)])?;
         Ok(json::check(0..=MOST_STAGES, &[("stage", self.stage)])?)
     }
@@ -126,7 +123,6 @@ pub(crate) mod tests {
             generation,
             checkpoint: format!("id-{generation}"),
             stage: 0,
-            progress: 0.25,
             playouts: 2,
             finished: false,
             adaptation: Adaptation::default(),
@@ -159,8 +155,6 @@ pub(crate) mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(dir.path()).unwrap();
         for (number, (job, said)) in [
-            (Job { progress: 2f64.powi(63), ..job(1) }, "progress is 9223372036854776000; expected 0 to 1"),
-            (Job { progress: -0.5, ..job(1) }, "progress is -0.5; expected 0 to 1"),
             (Job { playouts: u32::MAX, ..job(1) }, "playouts is 4294967295; expected 1 to 1000000"),
             (Job { stage: usize::MAX, ..job(1) }, "stage is 18446744073709551615; expected 0 to 100000"),
         ]

@@ -87,6 +87,14 @@ mod tests {
         assert_eq!(share(17), 1.0);
     }
 
+    /// As `configs/copenhagen-gpu.toml` says of its 270 generations.
+    #[test]
+    fn a_small_window_is_eight_generations_long_before_it_grows() {
+        let held = |played| range(&section(1_000, 8), &vec![32_768; played]).len();
+        // 44 % of 270 are 118.8; 486,996 plies are wanted in the end, 14.86 generations.
+        assert_eq!([118, 119, 270].map(held), [8, 9, 15]);
+    }
+
     #[test]
     fn cut_between_generations() {
         let held = |played: &[u64]| range(&section(20_000, 3), played);

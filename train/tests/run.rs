@@ -9,11 +9,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hnefi_arena::ladder::Standings;
-use hnefi_inference::{Checkpoint, NetworkConfig};
-use hnefi_run::store::Store;
+use hnefi_inference::{Checkpoint, DeviceList, NetworkConfig};
+use hnefi_run::store::{Access, RetryPolicy, Store};
 use hnefi_run::{GenerationMetrics, Run};
 use hnefi_train::config::{BudgetClock, BudgetSection};
 use hnefi_train::trainer::{RunStart, SelfPlay, Silent, TrainerParams, TrainingProgress, check};
+use hnefi_train::worker::{WorkerObserver, WorkerParams, work};
 use hnefi_train::{ConfigError, Summary, TrainConfig, TrainError, TrainObserver, train, train_at};
 use tiny::tiny_config;
 
@@ -278,6 +279,7 @@ fn what_a_run_leaves() {
     let summary = train(&config(), dir.path(), &watch).unwrap();
     assert_eq!(Path::new(&summary.checkpoint), dir.path().join("checkpoints/000003"));
     let card = Checkpoint::load_card(Path::new(&summary.checkpoint)).unwrap();
+    assert_eq!(card.generation, summary.checkpoint_generation);
     assert_eq!((card.id, card.steps, card.samples), (summary.checkpoint_id, summary.steps, summary.samples));
     assert_eq!(card.rulesets, ["brandubh"]);
     let parent = Checkpoint::load_card(&dir.path().join("checkpoints/000002")).unwrap();
@@ -602,8 +604,20 @@ fn a_damaged_origin_is_refused_before_anything_is_written() {
 
 #[test]
 fn a_device_that_was_left_open_stays_open_for_workers() {
+    struct Joins;
+    impl WorkerObserver for Joins {}
     let dir = tempfile::tempdir().unwrap();
-    train(&changed(&["run.device=\"auto\"", "budget.generations=1"]), dir.path(), &Silent).unwrap();
+    // A precision that the CPU alone has.
+    let open = changed(&["run.device=\"auto\"", "run.precision=int8", "budget.generations=1"]);
+    train(&open, dir.path(), &Silent).unwrap();
     let kept = hnefi_train::configuration(&Store::open_to_read(dir.path()).unwrap()).unwrap().unwrap();
     assert!(kept.run.device.is_auto());
+    // Where only workers play, nobody chooses.
+    let elsewhere = TrainerParams { selfplay: SelfPlay::Elsewhere, ..TrainerParams::new(dir.path()) };
+    assert!(!train_at(&open, &elsewhere, &Silent).unwrap().stopped);
+    let store = Store::open(&dir.path().into(), Access::Add, RetryPolicy::default()).unwrap();
+    for device in [None, Some(DeviceList::AUTO)] {
+        let params = WorkerParams { device, threads: Some(1), ..WorkerParams::new(5) };
+        assert!(work(&store, &params, &Joins).unwrap().finished);
+    }
 }

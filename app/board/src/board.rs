@@ -25,7 +25,7 @@ use super::rulesets::ruleset;
 use super::strength::{self, LEVELS, SeatRequest, Strength};
 use super::view::{RulesView, StateView};
 use super::work_queue::WorkQueue;
-use super::{EndingView, Host, Listener, Origin, Players, Problem, Refusal, Task, address, elo, problem, texts};
+use super::{EndingView, Host, Listener, Offer, Origin, Players, Problem, Refusal, Task, address, elo, problem, texts};
 
 /// How strong a player is that was given no strength.
 const USUAL: Strength = Strength::Playouts(200);
@@ -165,23 +165,6 @@ impl Board {
         Ok(Seat::Player(RoomPlayer { id, name, strength }))
     }
 
-    /// Chooses who gives hints and views: the opponent if it knows the rules, else a network that knows them or at
-    /// least the board, else a search by hand-made rules.
-    fn seat_adviser(&self, state: &mut RoomState) {
-        let (rules, networks) = (*state.game.rules(), self.players.networks());
-        let seated = state.seats.iter().filter_map(Seat::player);
-        let opponent = seated.map(|player| player.id.clone()).find(|id| matches!(id, PlayerId::Model(_)));
-        let opponent = opponent.filter(|id| players::fit(&networks, id, &rules) == Fit::Rules);
-        let adviser = || players::adviser(&networks, &rules).map(|(id, _)| id);
-        let without = || PlayerId::AlphaBeta(players::depth_on(rules.size(), ADVICE));
-        self.set_adviser(state, opponent.or_else(adviser).unwrap_or_else(without));
-    }
-
-    fn set_adviser(&self, state: &mut RoomState, id: PlayerId) {
-        state.adviser_fit = players::fit(&self.players.networks(), &id, state.game.rules());
-        state.adviser = Some(id);
-    }
-
     pub(super) fn new_game(&self, asked: NewGame) -> Answer {
         let rules = ruleset(&asked.rules)?.rules();
         let seats = [self.seat(asked.attackers, &rules)?, self.seat(asked.defenders, &rules)?];
@@ -202,10 +185,11 @@ impl Board {
     ) -> Answer {
         let names = seats.each_ref().map(|seat| seat.map(|player| player.name.clone()));
         let game = Session::new(rules, start, names).map_err(no_position)?;
-        let room = self.rooms.open(None, game, seats, &*self.host)?;
+        let networks = self.players.networks();
+        let (room, _) = self.rooms.open(None, game, seats, &*self.host)?;
         let mut state = room.lock();
         state.clock = clock.map(Clock::new);
-        self.seat_adviser(&mut state);
+        seat_adviser(&mut state, &networks);
         self.settled(&room, &mut state)
     }
 
@@ -233,20 +217,21 @@ impl Board {
         let mut game = Session::of_tree(tree).map_err(no_text)?;
         game.step_to(ply);
         let record = &tree.record;
-        let room = self.rooms.open(None, game, [Seat::Person, Seat::Person], &*self.host)?;
-        let mut state = room.lock();
-        if record.plies.is_empty() {
-            state.source = Some(Source::Position);
+        let (source, players) = if record.plies.is_empty() {
+            (Source::Position, [None, None])
         } else {
-            state.source = Some(Source::Game { origin, ending: EndingView::of_record(record) });
             let names = self.players.identities();
             let name = |name: &String| {
                 Some(player_name(name.clone(), &names)).filter(|name| !["?", "person"].contains(&name.as_str()))
             };
-            state.players = record.players.each_ref().map(name);
-        }
-        state.problem = problem;
-        self.seat_adviser(&mut state);
+            let source = Source::Game { origin, ending: EndingView::of_record(record) };
+            (source, record.players.each_ref().map(name))
+        };
+        let networks = self.players.networks();
+        let (room, _) = self.rooms.open(None, game, [Seat::Person, Seat::Person], &*self.host)?;
+        let mut state = room.lock();
+        (state.source, state.players, state.problem) = (Some(source), players, problem);
+        seat_adviser(&mut state, &networks);
         self.settled(&room, &mut state)
     }
 
@@ -273,11 +258,16 @@ impl Board {
             })
         });
         game.set_seats(seats.each_ref().map(|seat| seat.map(|player| player.name.clone())));
-        let room = self.rooms.open(Some(id.clone()), game, seats, &*self.host)?;
+        let networks = self.players.networks();
+        let (room, is_new) = self.rooms.open(Some(id.clone()), game, seats, &*self.host)?;
+        if !is_new {
+            // They came back while this was read.
+            return self.state(&room.id);
+        }
         let mut state = room.lock();
         (state.source, state.players, state.problem) = (kept.source(&tree), kept.players(), problem);
         state.clock = clock;
-        self.seat_adviser(&mut state);
+        seat_adviser(&mut state, &networks);
         self.settled(&room, &mut state)
     }
 
@@ -406,15 +396,18 @@ impl Board {
     }
 
     pub(super) fn analysis(&self, id: &str, asked: AnalysisRequest) -> Answer {
+        let mut networks = Vec::new();
         if let Some(player) = &asked.player {
             players::name(&*self.players, player).map_err(no_player)?;
+            networks = self.players.networks();
         }
         self.change(id, |state| {
-            if let Some(player) = asked.player {
-                self.set_adviser(state, player);
-            }
-            if asked.on && !matches!(state.adviser, Some(PlayerId::Model(_))) {
+            let adviser = asked.player.as_ref().or(state.adviser.as_ref());
+            if asked.on && !matches!(adviser, Some(PlayerId::Model(_))) {
                 return Err(Refusal::conflict(no_model()));
+            }
+            if let Some(player) = asked.player {
+                set_adviser(state, player, &networks);
             }
             state.analysing = asked.on;
             state.retry();
@@ -431,10 +424,11 @@ impl Board {
                     "a game is reviewed when it is over and has moves"
                 )));
             }
-            if asked.on && !matches!(state.adviser, Some(PlayerId::Model(_))) {
-                return Err(Refusal::conflict(no_model()));
-            }
-            state.review = asked.on.then(|| Review::new(&state.game));
+            state.review = match &state.adviser {
+                _ if !asked.on => None,
+                Some(judge @ PlayerId::Model(_)) => Some(Review::new(&state.game, judge.clone())),
+                _ => return Err(Refusal::conflict(no_model())),
+            };
             state.retry();
             Ok(())
         })
@@ -469,6 +463,26 @@ impl Board {
         let body = text.map_err(no_text)?.into_bytes();
         Ok(Reply { status: 200, kind: "text/plain; charset=utf-8", file_name: Some(name), body })
     }
+}
+
+/// Chooses who gives hints and views: the opponent if it knows the rules, else a network that knows them or at least
+/// the board, else a search by hand-made rules.
+///
+/// The list of the networks is given, for it may be long on its way: whoever asked for it under a room's lock would
+/// hold up all who look into that room.
+fn seat_adviser(state: &mut RoomState, networks: &[Offer]) {
+    let rules = *state.game.rules();
+    let seated = state.seats.iter().filter_map(Seat::player);
+    let opponent = seated.map(|player| player.id.clone()).find(|id| matches!(id, PlayerId::Model(_)));
+    let opponent = opponent.filter(|id| players::fit(networks, id, &rules) == Fit::Rules);
+    let adviser = || players::adviser(networks, &rules).map(|(id, _)| id);
+    let without = || PlayerId::AlphaBeta(players::depth_on(rules.size(), ADVICE));
+    set_adviser(state, opponent.or_else(adviser).unwrap_or_else(without), networks);
+}
+
+fn set_adviser(state: &mut RoomState, id: PlayerId, networks: &[Offer]) {
+    state.adviser_fit = players::fit(networks, &id, state.game.rules());
+    state.adviser = Some(id);
 }
 
 pub(super) fn moved(done: bool, nothing: impl FnOnce() -> Problem) -> Result<(), Refusal> {

@@ -47,6 +47,13 @@ impl Listener {
     }
 }
 
+impl Drop for Listener {
+    /// Whoever looked on may come back, as after a break of the connection.
+    fn drop(&mut self) {
+        self.room.lock().used = self.host.now();
+    }
+}
+
 fn event(name: &'static str, data: &impl Serialize) -> Option<Event> {
     serde_json::to_string(data).ok().map(|data| Event { name, data })
 }

@@ -6,6 +6,7 @@ use hnefi_search::SearchReport;
 use serde::Serialize;
 
 use crate::Refusal;
+use crate::players::PlayerId;
 use crate::refusal::no_move;
 use crate::report::ChancesView;
 
@@ -29,6 +30,8 @@ struct Tried {
 #[derive(Clone, Debug)]
 pub(super) struct Review {
     review: hnefi_record::Review,
+    /// Who judges all of it, whoever advises meanwhile: values of two networks do not compare.
+    judge: PlayerId,
     tried: Option<Tried>,
 }
 
@@ -88,14 +91,19 @@ pub(super) struct ReviewView {
 
 impl Review {
     /// A review of the line on the board, with what was taken back.
-    pub(super) fn new(session: &Session) -> Review {
+    pub(super) fn new(session: &Session, judge: PlayerId) -> Review {
         let mut game = Game::from_position(session.game().start().clone());
         for ply in session.all_plies() {
             if game.play(ply.mv).is_err() {
                 break;
             }
         }
-        Review { review: hnefi_record::Review::new(game), tried: None }
+        Review { review: hnefi_record::Review::new(game), judge, tried: None }
+    }
+
+    /// Who searches its positions.
+    pub(super) fn judge(&self) -> &PlayerId {
+        &self.judge
     }
 
     /// What is to be searched next: first what somebody waits for.
@@ -125,7 +133,7 @@ impl Review {
             ReviewStep::Position(plies) => {
                 self.review.take(plies, Searched { chances, best: Some(found.best), line: found.pv.clone() });
             }
-            ReviewStep::Tried { ply, mv } => self.judge(ply, mv, chances),
+            ReviewStep::Tried { ply, mv } => self.note_tried(ply, mv, chances),
         }
     }
 
@@ -154,13 +162,13 @@ impl Review {
         if played == mv {
             self.tried = Some(Tried { ply, mv, loss: self.review.loss(ply) });
         } else if let Some(ending) = game.ending() {
-            self.judge(ply, mv, Chances::of_winner(ending.winner()));
+            self.note_tried(ply, mv, Chances::of_winner(ending.winner()));
         }
         Ok(())
     }
 
     /// Notes what the move that was tried costs, by the chances after it.
-    fn judge(&mut self, ply: usize, mv: Move, after: Chances) {
+    fn note_tried(&mut self, ply: usize, mv: Move, after: Chances) {
         if let Some(tried) = self.tried.as_mut().filter(|tried| tried.ply == ply && tried.mv == mv) {
             tried.loss = self.review.loss_of(ply, mv, after);
         }
@@ -225,7 +233,7 @@ mod tests {
             session.play(mv(text)).expect("a legal move");
         }
         session.step_to(0);
-        let mut review = Review::new(&session);
+        let mut review = Review::new(&session, PlayerId::Random);
         assert_eq!(review.next(), Some(ReviewStep::Position(0)));
         for (plies, (value, best)) in values.into_iter().zip(best).enumerate() {
             let chances = Chances { attackers: value, draw: 0.0, defenders: 1.0 - value };
@@ -248,7 +256,7 @@ mod tests {
         review.attempt(0, mv("d6b6")).expect("legal");
         assert_eq!(review.next(), Some(ReviewStep::Tried { ply: 0, mv: mv("d6b6") }));
         assert_eq!(review.game_at(ReviewStep::Tried { ply: 0, mv: mv("d6b6") }).len(), 1);
-        review.judge(0, mv("d6b6"), Chances { attackers: 0.54, draw: 0.0, defenders: 0.46 });
+        review.note_tried(0, mv("d6b6"), Chances { attackers: 0.54, draw: 0.0, defenders: 0.46 });
         assert_eq!(review.view().tried.and_then(|tried| tried.verdict), Some(MoveQuality::Inaccuracy));
         assert_eq!(review.next(), None);
     }

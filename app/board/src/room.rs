@@ -107,7 +107,7 @@ pub(super) struct RoomState {
     /// Counts changes of the state and of the report.
     pub(super) state_count: u64,
     pub(super) report_count: u64,
-    /// When the game was changed last, since the host began.
+    /// When the game was changed or a listener left it last, since the host began.
     pub(super) used: Duration,
 }
 
@@ -239,8 +239,8 @@ impl RoomState {
 
     /// The part of the review that comes next.
     fn review_job(&self, watched: bool) -> Option<Job> {
-        let (review, id) = (self.review.as_ref()?, self.adviser.clone()?);
-        review.next().filter(|_| watched).map(|step| Job::Review { id, step })
+        let review = self.review.as_ref().filter(|_| watched)?;
+        Some(Job::Review { id: review.judge().clone(), step: review.next()? })
     }
 
     /// The game up to the position that a job is about.

@@ -1,4 +1,4 @@
-//! All rooms, up to a number; a room without requests for long is given up.
+//! All rooms, up to a number; a room that nobody changes or listens to for long is given up.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::room::{Room, RoomPlayer};
 use crate::{Host, Refusal, problem};
 
-/// After this long without a request or a listener a room is given up.
+/// After this long without a change or a listener a room is given up.
 const IDLE: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// When there is no room left, those go that have been idle for this long.
@@ -59,7 +59,8 @@ impl Rooms {
         }
     }
 
-    /// Opens a room under an unguessable id or, where a page comes back to a game, under the id of before.
+    /// Opens a room under an unguessable id or, where a page comes back to a game, under the id of before. False with a
+    /// room that another page has opened under that id meanwhile, which stays as it is.
     ///
     /// # Errors
     /// When all are in use.
@@ -69,10 +70,13 @@ impl Rooms {
         game: Session,
         seats: [Seat<RoomPlayer>; 2],
         host: &dyn Host,
-    ) -> Result<Arc<Room>, Refusal> {
+    ) -> Result<(Arc<Room>, bool), Refusal> {
         let now = host.now();
         let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         clear(&mut rooms, IDLE, now);
+        if let Some(room) = id.as_ref().and_then(|id| rooms.get(id.as_str())) {
+            return Ok((room.clone(), false));
+        }
         if rooms.len() >= self.most {
             clear(&mut rooms, IDLE_WHEN_FULL, now);
         }
@@ -86,8 +90,9 @@ impl Rooms {
         }
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let RoomId(id) = id.unwrap_or_else(|| RoomId::random(host));
-        let room = || Arc::new(Room::new(id.clone(), number, host.random() as u32, game, seats, now));
-        Ok(rooms.entry(id.clone()).or_insert_with(room).clone())
+        let room = Arc::new(Room::new(id.clone(), number, host.random() as u32, game, seats, now));
+        rooms.insert(id, room.clone());
+        Ok((room, true))
     }
 
     /// The room of that id.
@@ -175,7 +180,7 @@ impl TryFrom<String> for RoomId {
     }
 }
 
-/// Removes the rooms without listeners that were closed or had no requests for `idle`.
+/// Removes the rooms without listeners that were closed or not used for `idle`.
 fn clear(rooms: &mut HashMap<String, Arc<Room>>, idle: Duration, now: Duration) {
     rooms.retain(|_, room| !room.is_gone() && (room.is_watched() || now.saturating_sub(room.lock().used) < idle));
 }
@@ -203,27 +208,27 @@ mod tests {
         fn ring(&self) {}
     }
 
-    fn open_from(rooms: &Rooms, id: Option<RoomId>, random: u64) -> Result<Arc<Room>, Refusal> {
+    fn open_from(rooms: &Rooms, id: Option<RoomId>, random: u64) -> Result<(Arc<Room>, bool), Refusal> {
         let seats = [Seat::Person, Seat::Person];
         let game = Session::new(Preset::Brandubh.rules(), None, seats).expect("the start");
         rooms.open(id, game, [Seat::Person, Seat::Person], &Counting(AtomicU64::new(random)))
     }
 
     fn open(rooms: &Rooms) -> Result<Arc<Room>, Refusal> {
-        open_from(rooms, None, 2 * rooms.made.load(Ordering::Relaxed))
+        open_from(rooms, None, 2 * rooms.made.load(Ordering::Relaxed)).map(|(room, _)| room)
     }
 
     #[test]
     fn ids_are_the_hosts_randomness_and_an_id_of_before_is_taken_again() {
-        let ids = |random: u64| open_from(&Rooms::new(2, 9), None, random).expect("a room").id.clone();
+        let ids = |random: u64| open_from(&Rooms::new(2, 9), None, random).expect("a room").0.id.clone();
         assert_eq!(ids(7), "00000000000000070000000000000008");
         assert_ne!(ids(7), ids(99), "two loads of a page without a server, whose first game has another id each");
         let rooms = Rooms::new(2, 9);
         let before = RoomId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
-        let room = open_from(&rooms, Some(before.clone()), 1).expect("a room");
-        assert_eq!(room.id, before.as_str());
-        let again = open_from(&rooms, Some(before), 5).expect("the same");
-        assert!(Arc::ptr_eq(&room, &again), "nobody puts another game in the place of one that is open");
+        let (room, is_new) = open_from(&rooms, Some(before.clone()), 1).expect("a room");
+        assert_eq!((room.id.as_str(), is_new), (before.as_str(), true));
+        let (again, is_new) = open_from(&rooms, Some(before), 5).expect("the same");
+        assert!(Arc::ptr_eq(&room, &again) && !is_new, "nobody puts another game in the place of one that is open");
         for bad in ["", "0123", "0123456789ABCDEF0123456789abcdef", "../../../../etc/passwd/0123456789"] {
             assert!(RoomId::try_from(bad.to_owned()).is_err(), "{bad}");
         }

@@ -84,7 +84,8 @@ pub(super) fn most_nodes(size: BoardSize) -> u32 {
     match size {
         BoardSize::SEVEN => 200_000,
         BoardSize::NINE => 120_000,
-        size if size > BoardSize::ELEVEN => 35_000,
-        _ => 70_000,
+        size if size <= BoardSize::ELEVEN => 70_000,
+        size if size.side() <= 15 => 35_000,
+        _ => 15_000,
     }
 }

@@ -92,11 +92,15 @@ fn is_json(text: &str) -> bool {
     text.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with(['"', '}']))
 }
 
-/// How many games a text holds, of which [`pasted`] reads the first: lines of JSON, or moves below tags.
+/// How many games a text holds, of which [`pasted`] reads the first: lines of JSON, or moves below tags. A record of
+/// OpenTafl is one game, and what stands in brackets between its moves are comments.
 pub(crate) fn games(text: &str) -> usize {
     let text = text.trim_start_matches('\u{feff}').trim();
     if is_json(text) {
         return text.lines().filter(|line| line.starts_with('{')).count();
+    }
+    if opentafl::begins(text) {
+        return 1;
     }
     let is_tag = |line: &&str| line.starts_with('[') && line.ends_with(']');
     let sections = text.lines().zip(std::iter::once("").chain(text.lines()));
@@ -236,7 +240,8 @@ mod tests {
     fn the_first_of_several_games_is_read_and_they_are_counted() {
         let pgn = "[Rules \"brandubh\"]\n[Event \"1\"]\n\n1. d6-c6 *\n\n[Rules \"brandubh\"]\n\n1. d6-b6 d5-e5 *\n";
         let json = "{\"rules\": \"brandubh\", \"moves\": [\"d6c6\"]}\n{\"rules\": \"brandubh\", \"moves\": []}";
-        for (text, count) in [(pgn, 2), (json, 2), ("1. d6-c6 *", 1), ("{why?} d6-c6", 1)] {
+        let opentafl = "[date:2016.08.27]\n[rules:dim:7 ks:c]\n\n1. d6-c6\n[a comment|another]\n";
+        for (text, count) in [(pgn, 2), (json, 2), (opentafl, 1), ("1. d6-c6 *", 1), ("{why?} d6-c6", 1)] {
             let read = pasted(text, brandubh()).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!((read.record.plies.len(), games(text)), (1, count), "{text}");
         }

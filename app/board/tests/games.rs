@@ -2,8 +2,61 @@
 
 mod support;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
+use std::time::Duration;
+
+use hnefi_board::{Offer, PlayerError, Players, Request};
+use hnefi_inference::Evaluator;
 use serde_json::{Value, json};
-use support::{Page, of};
+use support::{Page, Shipped, game, of};
+
+/// The shipped networks as from far away: what is asked of them waits until a visitor has been and gone.
+struct Far {
+    visitors: Sender<SyncSender<()>>,
+    waits: AtomicBool,
+}
+
+impl Far {
+    fn wait(&self) {
+        // The visitor asks, too.
+        if !self.waits.swap(true, Ordering::Relaxed) {
+            let (gone, left) = sync_channel(1);
+            self.visitors.send(gone).expect("a visitor");
+            left.recv_timeout(Duration::from_secs(20)).expect("the visitor waits for whoever asked for networks");
+            self.waits.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Players for Far {
+    fn networks(&self) -> Vec<Offer> {
+        self.wait();
+        Shipped.networks()
+    }
+
+    fn name(&self, key: &str) -> Result<String, PlayerError> {
+        self.wait();
+        Shipped.name(key)
+    }
+
+    fn resolve(&self, key: &str) -> Result<String, PlayerError> {
+        self.wait();
+        Shipped.resolve(key)
+    }
+
+    fn evaluator(&self, key: &str) -> Result<Option<Box<dyn Evaluator>>, PlayerError> {
+        self.wait();
+        Shipped.evaluator(key)
+    }
+
+    fn identities(&self) -> HashMap<String, String> {
+        self.wait();
+        Shipped.identities()
+    }
+}
 
 fn ply(state: &Value) -> u64 {
     state["ply"].as_u64().expect("a ply")
@@ -119,7 +172,51 @@ fn analysis_goes_on_while_somebody_looks_on() {
     let state = page.does(&state, "back", &json!({})).ok();
     assert_eq!((state["plies"].as_u64(), &state["departed"]), (Some(2), &json!(false)));
     page.does(&state, "analysis", &json!({ "on": true, "player": "random" })).refused(409, "only a model");
+    assert_eq!(page.now(&state)["adviser"], state["adviser"], "what is refused changes nothing");
     page.does(&state, "analysis", &json!({ "on": true, "player": "model:/etc" })).refused(400, "no model");
+}
+
+#[test]
+fn nobody_waits_for_networks_that_another_has_asked_for() {
+    let (visitors, arrivals) = channel::<SyncSender<()>>();
+    let page = Page::with(Arc::new(Far { visitors, waits: AtomicBool::new(false) }));
+    let board = Arc::downgrade(&page.board);
+    std::thread::spawn(move || {
+        for gone in arrivals {
+            let Some(board) = board.upgrade() else { return };
+            let ask = |method, path: &str, body: &str| {
+                board.handle(&Request { method, path, query: "", body: body.as_bytes() })
+            };
+            // Whoever opens a game looks into all the others.
+            let opened = ask("POST", "/api/games/open", r#"{ "address": "brandubh/moves=d6c6" }"#);
+            let state: Value = serde_json::from_slice(&opened.body).expect("JSON");
+            ask("DELETE", &game(&state), "");
+            let _ = gone.send(());
+        }
+    });
+    let seat = json!({ "player": "model:shipped/brandubh", "strength": { "playouts": 8 } });
+    let state = page.post("/api/games", &json!({ "rules": "brandubh", "attackers": seat, "defenders": {} })).ok();
+    page.wait(&state, |state| ply(state) == 1);
+    let kept = page.get(&of(&state, "kept")).ok();
+    page.post("/api/games/open", &json!({ "kept": { "id": "f".repeat(32), "game": kept["game"] } })).ok();
+    let state = page.paste("d6-c6 d5-e5");
+    page.does(&state, "analysis", &json!({ "on": true, "player": "model:shipped/brandubh" })).ok();
+}
+
+#[test]
+fn a_game_is_kept_for_a_while_after_somebody_has_looked_on() {
+    let page = Page::new();
+    let state = page.two_people("brandubh");
+    let others_come = || page.two_people("tablut");
+    let listener = page.board.listen(state["id"].as_str().expect("an id")).expect("a place");
+    page.pass(3 * 60 * 60 * 1_000);
+    others_come();
+    drop(listener);
+    others_come();
+    page.now(&state);
+    page.pass(3 * 60 * 60 * 1_000);
+    others_come();
+    page.get(&game(&state)).refused(404, "not open here");
 }
 
 #[test]

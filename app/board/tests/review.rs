@@ -48,3 +48,21 @@ fn a_game_is_reviewed_by_requests() {
     assert_eq!((&state["can"]["resign"], &state["can"]["review"]), (&json!(false), &json!(true)), "{state}");
     page.does(&state, "resign", &json!({})).refused(409, "nobody can resign here");
 }
+
+#[test]
+fn a_review_keeps_the_judge_that_it_began_with() {
+    let review = |other: Option<&str>| {
+        let page = Page::new();
+        let state = page.paste("d2-c2 d5-e5 d6-c6 e5-e6");
+        let state = page.does(&state, "review", &json!({ "on": true })).ok();
+        if let Some(other) = other {
+            page.listen(&state, |event, data| event.name == "state" && data["review"]["done"].as_u64() >= Some(1));
+            page.does(&state, "analysis", &json!({ "on": false, "player": other })).ok();
+        }
+        page.listen(&state, |event, data| event.name == "state" && data["review"]["done"] == 5)["review"].take()
+    };
+    let expected = review(None);
+    for other in ["model:shipped/copenhagen", "random"] {
+        assert_eq!(review(Some(other)), expected, "{other}");
+    }
+}

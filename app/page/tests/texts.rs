@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use hnefi_engine::Reason;
 use serde_json::{Map, Value};
 
 fn page() -> PathBuf {
@@ -85,6 +86,19 @@ fn every_key_that_the_page_asks_for_has_a_text_and_no_text_is_left_over() {
         unused.remove(key.as_str());
     }
     assert!(unused.is_empty(), "texts that no page shows: {unused:?}");
+}
+
+#[test]
+fn every_end_of_a_game_has_its_words_and_no_words_are_left_over() {
+    let all = languages();
+    // Who gives up or has no time left does not end the game by its rules.
+    let ends: BTreeSet<&str> = Reason::ALL.into_iter().map(Reason::as_str).chain(["resigned", "time"]).collect();
+    let families: [(&str, &[&str]); 2] = [("reason.", &[]), ("ending.", &["won", "drawn"])];
+    for (family, others) in families {
+        let names = all["en"].keys().filter_map(|key| key.strip_prefix(family));
+        let found: BTreeSet<&str> = names.filter(|name| !others.contains(name)).collect();
+        assert_eq!(found, ends, "{family}");
+    }
 }
 
 /// Keys and English words of all that a board, a server and a page without one may find wrong:

@@ -21,7 +21,7 @@ pub(super) enum Front {
     Board,
     /// The page of keys.
     Help,
-    /// A question that `y` answers with yes and any other key with no.
+    /// A question that `y` answers with yes, and any other key that does something with no.
     Question(Question),
 }
 

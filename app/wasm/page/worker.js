@@ -6,6 +6,8 @@ const text = new TextDecoder();
 const bytes = new TextEncoder();
 // Messages to itself let requests in between two slices, which a timer would delay.
 const again = new MessageChannel();
+// Whether such a message is under way: each leads to the next, so a second one would go round for as long.
+let posted = false;
 let timer = 0;
 
 /** Puts bytes where the program reads them. */
@@ -66,8 +68,10 @@ function run() {
     postMessage({ listener, event: told.slice(0, end), data: told.slice(end + 1) });
   }
   while (program.wanted()) fetchNetwork(output());
-  if (pause === 0) again.port2.postMessage(null);
-  else if (pause > 0) timer = setTimeout(() => guarded(run), pause);
+  if (pause === 0 && !posted) {
+    posted = true;
+    again.port2.postMessage(null);
+  } else if (pause > 0) timer = setTimeout(() => guarded(run), pause);
 }
 
 /** Says it when the program broke off: it cannot go on then. */
@@ -82,6 +86,7 @@ function guarded(work) {
 }
 
 again.port1.onmessage = () => {
+  posted = false;
   if (program) guarded(run);
 };
 onmessage = ({ data }) => {

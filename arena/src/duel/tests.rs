@@ -141,6 +141,10 @@ impl Player for Faulty {
         if self.moves < 3 {
             return Ok(choice);
         }
+        if game.position().side_to_move() == Side::Attackers {
+            // On two threads game 1 fails before game 0.
+            std::thread::sleep(Duration::from_millis(20));
+        }
         if let Some(failure) = self.failure {
             return Err(failure());
         }
@@ -151,9 +155,11 @@ impl Player for Faulty {
 #[test]
 fn a_player_that_fails_or_breaks_the_rules_stops_the_match_by_name() {
     let deleted = || PlayerError::NoModel { path: "gone".to_owned(), problem: "it was deleted".to_owned() };
-    for (failure, expected) in [(Some(deleted as fn() -> PlayerError), "it was deleted"), (None, "illegal move")] {
-        let players = players(1, || [Box::new(Faulty { moves: 0, failure }), Box::new(RandomPlayer)]);
-        let error = play_match_with(["faulty", "random"], players, &params(10, 1), &mut ()).expect_err("a fault");
+    let faults = [(Some(deleted as fn() -> PlayerError), "it was deleted"), (None, "illegal move")];
+    for (threads, (failure, expected)) in [1, 2].into_iter().flat_map(|threads| faults.map(|fault| (threads, fault))) {
+        let players = players(threads, || [Box::new(Faulty { moves: 0, failure }), Box::new(RandomPlayer)]);
+        let params = params(10, threads);
+        let error = play_match_with(["faulty", "random"], players, &params, &mut ()).expect_err("a fault");
         let message = error.to_string();
         assert!(message.starts_with("game 0, ply "), "{message}");
         assert!(message.contains("faulty (attackers): ") && message.contains(expected), "{message}");

@@ -74,11 +74,12 @@ impl PlayerSpec {
         Ok(told.as_ref().map(|told| format!("player {self}: {told}")))
     }
 
-    /// What to tell somebody about a precision that this CPU has no instructions for.
-    pub fn warning(&self) -> Option<String> {
+    /// What to tell somebody about a precision that this CPU has no instructions for, and about settings of the search
+    /// that change nothing.
+    pub fn warnings(&self) -> Vec<String> {
         match self {
-            PlayerSpec::Model(spec) => Some(format!("player {self}: {}", spec.precision.warning()?)),
-            _ => None,
+            PlayerSpec::Model(spec) => spec.warnings().map(|text| format!("player {self}: {text}")).collect(),
+            _ => Vec::new(),
         }
     }
 }

@@ -45,7 +45,7 @@ fn search_games<G: Send>(
         }
         Ok(())
     };
-    work(&queue, &receive, make_evaluator, params, || {
+    work(&queue, &receive, make_evaluator, params, &|| (), || {
         questions.into_iter().for_each(|question| queue.ask(Arc::new(question)));
         Ok(())
     })?;

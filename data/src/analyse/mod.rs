@@ -11,10 +11,11 @@ mod queue;
 
 use std::io::{BufRead, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
 use hnefi_engine::{MoveList, Position};
 use hnefi_inference::{EvalRequest, Evaluations, Evaluator};
+use hnefi_record::BadLine;
 use hnefi_search::{LeafId, Search, SearchConfig, Selection};
 
 use self::answer::{Answer, Found};
@@ -57,13 +58,17 @@ type MakeEvaluator<'a> = &'a (dyn Fn() -> Box<dyn Evaluator> + Sync);
 /// that no other answer follows for it.
 type Receiver<'a> = &'a (dyn Fn(&Task, &Position, Option<&Found<'_>>, bool) -> Result<(), DataError> + Sync);
 
+/// A line of the input; `None` once there are no more, or none are wanted.
+type NextLine = Option<Result<String, BadLine>>;
+
 /// Answers every line of `input` by lines on `output`, each flushed at once, until the input has ended and all is
 /// answered.
 ///
 /// # Errors
-/// When a stream or an evaluator fails. Invalid lines are answered.
+/// When a stream or an evaluator fails, even if the input stays open without a further line: a thread of its own reads
+/// it, and outlasts the call until it has the next line. Invalid lines are answered.
 pub fn analyse(
-    input: impl BufRead,
+    input: impl BufRead + Send + 'static,
     output: impl Write + Send,
     make_evaluator: &(dyn Fn() -> Box<dyn Evaluator> + Sync),
     params: &AnalyseParams,
@@ -75,16 +80,27 @@ pub fn analyse(
         positions.fetch_add(last.into(), Ordering::Relaxed);
         Ok(())
     };
-    let errors = work(&queue, &receive, make_evaluator, params, || read(input, &queue, params.playouts, give))?;
+    let (sender, lines) = mpsc::sync_channel(1);
+    let end = sender.clone();
+    std::thread::spawn(move || {
+        // Nobody receives once the work has ended.
+        let _ = BoundedLines::new(input, LONGEST_LINE).map(Some).chain([None]).try_for_each(|line| sender.send(line));
+    });
+    // Where there is no room for it, a line comes that wakes the reader as well.
+    let wake = || drop(end.try_send(None));
+    let ask = || read(&lines, &queue, params.playouts, give);
+    let errors = work(&queue, &receive, make_evaluator, params, &wake, ask)?;
     Ok(AnalyseSummary { positions: positions.into_inner(), errors })
 }
 
-/// Answers the questions that `ask` puts into the queue, on all threads, and returns what `ask` does.
+/// Answers the questions that `ask` puts into the queue, on all threads, and returns what `ask` does. Calls `wake` when
+/// an error has ended the queue, for an `ask` that waits for something else.
 fn work<T>(
     queue: &Queue,
     receive: Receiver<'_>,
     make_evaluator: MakeEvaluator<'_>,
     params: &AnalyseParams,
+    wake: &(dyn Fn() + Sync),
     ask: impl FnOnce() -> Result<T, DataError>,
 ) -> Result<T, DataError> {
     // The first error that ends the work.
@@ -98,6 +114,7 @@ fn work<T>(
                 if let Err(error) = worker.work(queue) {
                     lock(&failed).get_or_insert(error);
                     queue.end();
+                    wake();
                 }
             });
         }
@@ -114,20 +131,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Puts the questions of all lines into the queue, and returns the number of lines that are none.
 fn read(
-    input: impl BufRead,
+    lines: &mpsc::Receiver<NextLine>,
     queue: &Queue,
     playouts: u32,
     give: impl Fn(&Answer<'_>) -> Result<(), DataError>,
 ) -> Result<u64, DataError> {
-    let (mut lines, mut errors) = (BoundedLines::new(input, LONGEST_LINE), 0);
-    let failed = |source| DataError::Stream { doing: "reading questions", source };
-    while let Some(line) = lines.read().map_err(failed)? {
+    let mut errors = 0;
+    while let Ok(Some(line)) = lines.recv() {
         if queue.is_closed() {
             break;
         }
         let line = match line {
             Ok(text) if text.trim().is_empty() => continue,
             Ok(text) => InputLine::read(&text, playouts),
+            Err(BadLine::Unreadable(source)) => return Err(DataError::Stream { doing: "reading questions", source }),
             Err(problem) => Err((None, problem.to_string())),
         };
         match line {

@@ -25,10 +25,11 @@ pub(super) const WHOLE: &str = "train";
 
 /// How games are divided into splits.
 const IDENTITY: &str = "
-A game's split follows from its identity alone: the SHA-256 of `N\\nFEN\\nMOVES` (the side of the board, the FEN the
-game began from or nothing, the moves as `a4b4` with a space between them; of the game's eight turned and mirrored
-images the text that is first), whose first eight bytes, big-endian and over 2^64, are compared with the running sum of the shares.
-Equal games and images share a split, and games added later move no other game. `game_id` is those eight bytes in hex.
+A game's split follows from its identity alone: the SHA-256 of `N\\nFEN\\nMOVES` (the side of the board, the FEN of the
+first position (empty for the starts of `brandubh`, `tablut` and `copenhagen`), the moves as `a4b4` with a space between
+them; of the game's eight turned and mirrored images the text that is first), whose first eight bytes, big-endian and
+over 2^64, are compared with the running sum of the shares. Equal games and images share a split, and games added later
+move no other game. `game_id` is those eight bytes in hex.
 
 ";
 
@@ -148,7 +149,7 @@ fn header(params: &ExportParams, files: &[CardFile]) -> String {
         for &config in &configs {
             add_line!(text, "- config_name: {config}\n  data_files:");
             for (split, _) in per_split(files, config) {
-                add_line!(text, "  - split: {split}\n    path: {split}/{config}-*.parquet");
+                add_line!(text, "  - split: {}\n    path: {split}/{config}-*.parquet", quoted(split));
             }
         }
         add_line!(text, "dataset_info:");
@@ -165,7 +166,7 @@ fn header(params: &ExportParams, files: &[CardFile]) -> String {
             add_line!(text, "  splits:");
             let mut whole = Sums::default();
             for (split, Sums { rows, bytes, arrow_bytes }) in per_split(files, config) {
-                add_line!(text, "  - name: {split}\n    num_bytes: {arrow_bytes}\n    num_examples: {rows}");
+                add_line!(text, "  - name: {}\n    num_bytes: {arrow_bytes}\n    num_examples: {rows}", quoted(split));
                 whole.bytes += bytes;
                 whole.arrow_bytes += arrow_bytes;
             }

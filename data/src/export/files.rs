@@ -1,8 +1,8 @@
 //! Tables as files of bounded size.
 //!
-//! Rows are collected by column until they fill a part of a file, which is then written, so memory is bounded: a row
-//! group of a Parquet file, or a whole file of arrays. A large file ends after the present game, and the next one
-//! begins.
+//! Rows are collected by column until they fill a part of a file, which is then written, so memory is bounded: for each
+//! board size a row group of a Parquet file, or a whole file of arrays. A large file ends after the present game, and
+//! the next one begins.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::DataError;
 /// at a time as the memory holds, mixes the games the better the smaller the groups are.
 const GROUP_BYTES: usize = 8 << 20;
 
-/// Memory limit of all arrays that wait to be written, in bytes.
+/// Memory limit of the arrays of one board size that wait to be written, in bytes, those of all parts together.
 const ARRAY_BYTES: usize = 128 << 20;
 
 /// A new Parquet file begins once one has this many bytes.
@@ -27,7 +27,7 @@ const FILE_BYTES: usize = 256 << 20;
 pub(super) struct TableWriter {
     folder: PathBuf,
     params: ExportParams,
-    /// Memory limit of the rows that are collected, in bytes.
+    /// Memory limit of the rows that are collected of one series, in bytes.
     most_bytes: usize,
     files: BTreeMap<Series, Files>,
 }

@@ -1,17 +1,21 @@
 //! Questions as lines of JSON: the answer to one is what a search by itself finds, with any others beside it.
 
 use std::collections::BTreeMap;
+use std::io::{BufReader, Cursor, Write};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use hnefi_data::{AnalyseParams, AnalyseSummary, analyse};
 use hnefi_engine::{Game, Move, Preset};
-use hnefi_inference::{Evaluations, HashEvaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
 use hnefi_search::{Search, SearchConfig, run_to_end};
 use serde_json::{Value, json};
 
 fn asked(threads: usize, lines: &str) -> (Vec<Value>, AnalyseSummary) {
     let params = AnalyseParams { playouts: 40, search: SearchConfig::default(), threads };
     let mut out = Vec::new();
-    let summary = analyse(lines.as_bytes(), &mut out, &|| Box::new(HashEvaluator::new(7)), &params).unwrap();
+    let lines = Cursor::new(lines.to_owned());
+    let summary = analyse(lines, &mut out, &|| Box::new(HashEvaluator::new(7)), &params).unwrap();
     let text = String::from_utf8(out).unwrap();
     (text.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), summary)
 }
@@ -89,6 +93,29 @@ fn a_game_that_is_over_has_no_moves() {
     let (answers, _) = asked(1, &line.to_string());
     assert_eq!((&answers[0]["status"], &answers[0]["reason"]), (&json!("defenders"), &json!("king_escaped")));
     assert!(answers[0].get("moves").is_none() && answers[0]["last"] == true);
+}
+
+struct Broken;
+
+impl Evaluator for Broken {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], _: &mut Evaluations) -> Result<(), EvalError> {
+        Err(EvalError::Device { count: requests.len(), device: "test".to_owned(), problem: "unplugged".to_owned() })
+    }
+}
+
+#[test]
+fn a_failing_evaluator_ends_the_work_though_the_input_stays_open() {
+    let (input, mut questions) = std::io::pipe().unwrap();
+    writeln!(questions, "{}", json!({"id": "a", "rules": "brandubh"})).unwrap();
+    let (sender, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let params = AnalyseParams { playouts: 4, search: SearchConfig::default(), threads: 2 };
+        let found = analyse(BufReader::new(input), std::io::sink(), &|| Box::new(Broken), &params);
+        sender.send(found.map_err(|error| error.to_string()))
+    });
+    let found = ended.recv_timeout(Duration::from_secs(60)).expect("it ends");
+    assert!(found.unwrap_err().contains("unplugged"));
+    drop(questions);
 }
 
 #[test]

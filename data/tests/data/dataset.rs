@@ -10,7 +10,7 @@ use hnefi_data::{
     BoardColumns, Bounds, ExportParams, Filter, Format, GameId, GameResult, PolicyColumns, SourceGame, Splits,
     TableKind, export, import,
 };
-use hnefi_engine::{BoardSize, NamedRules, Preset, Side, Square, Symmetry};
+use hnefi_engine::{BoardSize, NamedRules, Position, Preset, Side, Square, Symmetry};
 use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::GameRecord;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -249,6 +249,11 @@ fn identities_are_hashes_that_anybody_can_compute() {
     }
     game.plies.pop();
     assert_ne!(GameId::of(&game), id);
+    // The start of no other ruleset is left out. It is its own image, and so is the empty list of moves.
+    let historical = GameRecord { plies: Vec::new(), ..games::random_game(Preset::Historical.rules(), 0, 9) };
+    let hash = Sha256::digest(format!("11\n{}\n", Position::start(&historical.rules).fen()));
+    let expected: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(GameId::of(&historical).to_string(), expected);
 }
 
 /// Exports games, imports what was written, and compares everything that the format keeps.
@@ -587,6 +592,21 @@ fn files_end_after_whole_games_and_the_card_lists_them() {
     assert!(card.starts_with("---\npretty_name: \"Hnefatafl games\"\nlicense: \"unknown\"\n"), "{card}");
     assert!(card.contains(&format!("num_examples: {}", summary.plies)), "{card}");
     assert!(card.contains("- games by ruleset: brandubh 20"), "{card}");
+}
+
+/// Without quotation marks YAML reads such names as a number, as nothing or as true.
+#[test]
+fn names_of_splits_are_texts_on_the_card() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("dataset");
+    let games: Vec<_> = (0..40).map(|number| games::random_game(Preset::Brandubh.rules(), number, 9)).collect();
+    let splits = Some("1=0.3,null=0.3,yes=0.4".parse().expect("a split"));
+    export(games, &ExportParams { splits, ..ExportParams::new(Format::Parquet) }, &out).expect("an export");
+    let card = std::fs::read_to_string(out.join("README.md")).expect("a card");
+    for name in ["1", "null", "yes"] {
+        assert!(card.contains(&format!("  - split: \"{name}\"\n    path: {name}/")), "{card}");
+        assert!(card.contains(&format!("  - name: \"{name}\"\n    num_bytes: ")), "{card}");
+    }
 }
 
 #[test]

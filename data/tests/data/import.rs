@@ -237,6 +237,16 @@ fn games_in_json_are_read() {
             assert_eq!((game.players[0].as_str(), game.players[1].as_str()), ("Ivar", "Astrid"));
         }
     }
+    // A line for `hnefi analyse`, and another program's number beside ours.
+    for (text, number) in [
+        (r#"{"id": "7", "rules": "brandubh", "moves": ["d6f6"]}"#, 0),
+        (r#"{"id": 7, "rules": "brandubh", "moves": ["d6f6"], "handicap": null}"#, 7),
+        (r#"{"id": 7, "game": 3, "rules": "brandubh", "moves": ["d6f6"]}"#, 3),
+    ] {
+        let imported = read("a.json", text, None);
+        assert_eq!(imported.left_out, [], "{text}");
+        assert_eq!(imported.games[0].game, number, "{text}");
+    }
     for (text, problem) in [
         ("{}", "missing field `moves`"),
         (r#"{"moves": ["d6c6"]}"#, "names no rules"),
@@ -246,6 +256,24 @@ fn games_in_json_are_read() {
         let imported = read("a.jsonl", &format!("\n{text}\n"), None);
         let found = imported.left_out[0].to_string();
         assert!(found.contains("a.jsonl, line 2: ") && found.contains(problem), "{found}");
+    }
+}
+
+#[test]
+fn a_ply_cap_counts_whoever_names_the_rules() {
+    // The next game has none.
+    let pgn =
+        "[PlyCap \"2\"]\n[Result \"1/2-1/2\"]\n[Termination \"ply_cap\"]\n\n1. d6-c6 d5-e5 1/2-1/2\n\n1. d6-f6 *\n";
+    let json = r#""moves": ["d6c6", "d5e5"], "ply_cap": 2, "status": "draw"}"#;
+    for (name, named, unnamed, caps) in [
+        ("a.pgn", format!("[Rules \"brandubh\"]\n{pgn}"), pgn.to_owned(), &[2, 0][..]),
+        ("a.json", format!("{{\"rules\": \"brandubh\", {json}"), format!("{{{json}"), &[2]),
+    ] {
+        let [named, unnamed] = [named, unnamed].map(|text| read(name, &text, Some(Preset::Brandubh)));
+        assert_eq!(unnamed, named);
+        assert_eq!((unnamed.left_out.len(), unnamed.agreed_draws), (0, 0), "{name}");
+        let found: Vec<u16> = unnamed.games.iter().map(|game| game.rules.ply_cap).collect();
+        assert_eq!(found, caps, "{name}");
     }
 }
 

@@ -30,7 +30,7 @@ pub const LARGEST_CARD: u64 = 1 << 16;
 /// thousand.
 pub const LARGEST_WEIGHTS: u64 = 1 << 30;
 
-/// The longest text of a card and the most rulesets, in characters and names.
+/// The longest text of a card in characters, its rulesets apart: the record of a ruleset may be longer.
 const LONGEST: usize = 200;
 
 /// What a checkpoint is, readable by people.
@@ -42,7 +42,7 @@ pub struct Card {
     pub encoding: u32,
     /// Shape of the network.
     pub network: NetworkConfig,
-    /// Rulesets it was trained on, by name.
+    /// Rulesets it was trained on, by name; a record where a ruleset has none.
     pub rulesets: Vec<String>,
     /// Generation within its run.
     pub generation: u32,
@@ -99,10 +99,11 @@ impl CheckpointError {
 }
 
 impl Card {
-    /// What to tell somebody who plays by rules that the network was not trained on.
+    /// What to tell somebody who plays by rules that the network was not trained on. A card without rulesets does not
+    /// say, so there is nothing to tell.
     pub fn foreign_to(&self, rules: impl Into<NamedRules>) -> Option<String> {
         let rules = rules.into().name();
-        (!self.rulesets.contains(&rules))
+        (!self.rulesets.is_empty() && !self.rulesets.contains(&rules))
             .then(|| format!("the network was trained on {}, not on {rules}", self.rulesets.join(", ")))
     }
 
@@ -136,9 +137,7 @@ impl Card {
     /// version.
     pub fn from_json(text: &[u8], source: &Path) -> Result<Card, CheckpointError> {
         let refused = |problem: String| CheckpointError::card(source, problem);
-        if text.len() as u64 > LARGEST_CARD {
-            return Err(refused(format!("more than {LARGEST_CARD} bytes; a card has some hundred")));
-        }
+        check_length(text.len()).map_err(refused)?;
         // The format comes first: a later card may lack keys that this version insists on.
         let value: serde_json::Value = json::from_slice(text).map_err(|error| refused(error.to_string()))?;
         if let Some(found) = value.get("format").and_then(serde_json::Value::as_u64)
@@ -160,17 +159,15 @@ impl Card {
     fn check(&self) -> Result<(), String> {
         self.network.check_bounds().map_err(|error| error.to_string())?;
         json::check(json::COUNT, &[("steps", self.steps), ("samples", self.samples)])?;
-        if self.rulesets.len() > LONGEST {
-            return Err(format!("{} rulesets; expected {LONGEST} at most", self.rulesets.len()));
-        }
-        let texts = [("id", &self.id), ("program", &self.program)].into_iter();
-        let texts = texts.chain(self.parent.iter().map(|parent| ("parent", parent)));
-        for (name, text) in texts.chain(self.rulesets.iter().map(|name| ("rulesets", name))) {
-            if text.chars().count() > LONGEST || text.contains(char::is_control) {
+        let texts = [("id", &self.id, LONGEST), ("program", &self.program, LONGEST)].into_iter();
+        let texts = texts.chain(self.parent.iter().map(|parent| ("parent", parent, LONGEST)));
+        for (name, text, longest) in texts.chain(self.rulesets.iter().map(|name| ("rulesets", name, usize::MAX))) {
+            if text.chars().count() > longest || text.contains(char::is_control) {
                 return Err(format!("{name} is {:?}; expected a name", text.chars().take(40).collect::<String>()));
             }
         }
-        Ok(())
+        // As it is written: a text without spaces may be short enough, and too long once it is indented.
+        check_length(self.to_json().len())
     }
 
     /// Checks that these are the weights of the card: the tensors of its network, and its id. No network is made.
@@ -194,11 +191,12 @@ impl Checkpoint {
     /// Joins weights with their card, whose id, format, shape and encoding are set here.
     ///
     /// # Errors
-    /// When the weights cannot be written as a file.
+    /// When the weights cannot be written as a file, or the card says what no card that is read may say.
     pub fn new(card: Card, weights: Weights) -> Result<Checkpoint, CheckpointError> {
         let id = identity(&weights.to_safetensors()?);
         let network = *weights.config();
         let card = Card { format: CARD_FORMAT, encoding: ENCODING_VERSION, network, id, ..card };
+        card.check().map_err(|problem| CheckpointError(format!("checkpoint card: {problem}")))?;
         Ok(Checkpoint { card, weights })
     }
 
@@ -267,6 +265,14 @@ impl Checkpoint {
         }
         written.map_err(failed)
     }
+}
+
+/// Whether a card of so many bytes is read.
+fn check_length(bytes: usize) -> Result<(), String> {
+    if bytes as u64 > LARGEST_CARD {
+        return Err(format!("more than {LARGEST_CARD} bytes; a card has some hundred"));
+    }
+    Ok(())
 }
 
 /// A whole file.

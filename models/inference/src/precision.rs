@@ -10,7 +10,8 @@ use crate::{CpuNetworkError, EvalError, Weights};
 use hnefi_kernels::{Bf16Kernels, LowPrecisionKernels};
 
 /// The numbers in which the residual tower of a network is evaluated on [`crate::DeviceChoice::Cpu`]. Stem, global
-/// pooling and heads are in single precision throughout, and so is every other device. (Training: [`TrainPrecision`].)
+/// pooling and heads are in single precision throughout. A card has one precision, half precision, for all. (Training:
+/// [`TrainPrecision`].)
 ///
 /// Int8 is for CPUs with instructions made for it. Elsewhere it gives the same answers slower than single precision
 /// does; [`Precision::missing`] tells. How much strength it costs is in docs/PERFORMANCE.md.
@@ -127,7 +128,7 @@ fn by_amd() -> bool {
 #[serde(try_from = "String", into = "String")]
 pub enum PrecisionChoice {
     /// On the device `cpu`, the fastest for the network on this machine: single precision, unless the CPU has
-    /// instructions for int8 and a short trial says that it is faster by a quarter. On other devices single precision.
+    /// instructions for int8 and a short trial says that it is faster by a quarter. On a card its one precision.
     #[default]
     Auto,
     /// This one.

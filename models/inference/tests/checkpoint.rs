@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hnefi_engine::Preset;
 use hnefi_inference::{Card, Checkpoint, NetworkConfig, Weights};
 use tempfile::TempDir;
 
@@ -181,8 +182,8 @@ fn a_card_that_claims_too_much_is_refused_before_anything_is_allocated() {
     for (name, value) in [
         ("program", serde_json::json!("\u{1b}[2J")),
         ("id", "f".repeat(5_000).into()),
-        ("rulesets", vec!["brandubh"; 300].into()),
-        ("rulesets", vec!["x".repeat(300)].into()),
+        ("rulesets", vec!["\u{1b}".repeat(300)].into()),
+        ("rulesets", vec![""; 10_000].into()),
         ("program", "x".repeat(100_000).into()),
     ] {
         fs::write(folder.join("card.json"), &whole).unwrap();
@@ -190,6 +191,39 @@ fn a_card_that_claims_too_much_is_refused_before_anything_is_allocated() {
         let message = Checkpoint::load(&folder).expect_err("too much").to_string();
         assert!(message.contains("card.json: ") && message.len() < 500, "{message}");
     }
+}
+
+/// A ruleset without a name stands there as its record.
+#[test]
+fn long_records_and_many_rulesets_come_back() {
+    let home = TempDir::new().unwrap();
+    let card = Card { rulesets: vec!["x".repeat(210); 250], ..Card::new(TINY) };
+    let written = Checkpoint::new(card, Weights::fresh(&TINY, 1)).unwrap();
+    let folder = home.path().join("long");
+    written.save(&folder).unwrap();
+    assert_eq!(Checkpoint::load(&folder).unwrap().card, written.card);
+}
+
+#[test]
+fn a_card_that_could_not_be_read_is_not_written() {
+    let usual = Card::new(TINY);
+    for (card, expected) in [
+        (Card { steps: 1 << 50, ..usual.clone() }, "steps is 1125899906842624; expected 0 to"),
+        (Card { parent: Some("f".repeat(201)), ..usual.clone() }, "parent is \"fff"),
+        (Card { rulesets: vec!["two\nlines".to_owned()], ..usual.clone() }, "rulesets is \"two"),
+        (Card { rulesets: vec!["x".repeat(300); 300], ..usual }, "more than 65536 bytes"),
+    ] {
+        let message = Checkpoint::new(card, Weights::fresh(&TINY, 1)).unwrap_err().to_string();
+        assert!(message.starts_with("checkpoint card: ") && message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_card_tells_of_foreign_rules_where_it_names_its_own() {
+    let foreign = checkpoint(1).card.foreign_to(Preset::Tablut);
+    assert_eq!(foreign.as_deref(), Some("the network was trained on brandubh, not on tablut"));
+    assert_eq!(checkpoint(1).card.foreign_to(Preset::Brandubh), None);
+    assert_eq!(Card::new(TINY).foreign_to(Preset::Brandubh), None);
 }
 
 #[test]

@@ -152,6 +152,10 @@ impl<R: BufRead, W: Write> Plain<R, W> {
     }
 
     fn person_moves(&mut self, mv: Move) -> Result<(), PlayError> {
+        if self.session.waits_for_player() {
+            let side = self.session.side_to_move();
+            return self.say(&format!("The {side} are to move, and their player failed: undo, save or quit."));
+        }
         match self.session.play(mv) {
             Ok(played) => {
                 if !played.captured.is_empty() {
@@ -220,6 +224,9 @@ impl<R: BufRead, W: Write> Plain<R, W> {
             if let Seat::Player(player) = seat {
                 player.new_game();
             }
+        }
+        if let Some(adviser) = &mut self.table.adviser {
+            adviser.new_game();
         }
         self.introduce()?;
         self.board()

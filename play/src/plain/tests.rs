@@ -1,8 +1,12 @@
 //! Whole conversations in plain lines.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use hnefi_engine::Preset;
+use hnefi_arena::players::{Choice, Player, PlayerError};
+use hnefi_engine::{Game, Preset};
+use hnefi_search::Rng;
 
 use crate::PlayError;
 use crate::PlaySetup;
@@ -125,6 +129,30 @@ fn games_end_in_words_and_another_begins() {
     );
 }
 
+/// Counts the games that it is told of, and gives no hints.
+struct Counting(Arc<AtomicU32>);
+
+impl Player for Counting {
+    fn name(&self) -> &str {
+        "counting"
+    }
+
+    fn new_game(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn choose(&mut self, _: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
+        Err(PlayerError::Stopped { player: self.name().to_owned() })
+    }
+}
+
+#[test]
+fn the_adviser_is_told_of_another_game() {
+    let games = Arc::new(AtomicU32::new(0));
+    talk(PlaySetup { adviser: Some(Box::new(Counting(games.clone()))), ..table(&[]) }, "new\nswap\n");
+    assert_eq!(games.load(Ordering::Relaxed), 2);
+}
+
 #[test]
 fn the_end_on_the_board_is_told() {
     let start = Some("7/7/5a1/7/7/7/1k5 d".to_owned());
@@ -154,7 +182,7 @@ fn two_players_play_to_the_end_and_the_input_may_be_closed() {
 fn saving_names_the_file_or_says_what_is_wrong() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("my game.pgn").display().to_string();
-    let input = format!("save {path}\nsave {path}\nsave game.txt\nsave ~/x.pgn\nsave\n");
+    let input = format!("save {path}\nsave {path}\nsave game.txt\nsave ~/x.pgn\nsave ~root/x.pgn\nsave\n");
     let found = talk(PlaySetup { folder: folder.path().to_owned(), ..table(&[]) }, &input);
     in_order(
         &found,
@@ -163,6 +191,7 @@ fn saving_names_the_file_or_says_what_is_wrong() {
             "the game was not saved: writing",
             "expected a name ending in .pgn or .jsonl",
             "cannot save as ~/x.pgn: ",
+            "cannot save as ~root/x.pgn: ",
             "game-0001.pgn and",
         ],
     );
@@ -177,6 +206,14 @@ fn a_cheating_player_is_named_and_the_game_can_be_saved() {
     assert!(matches!(error, PlayError::PlayerCheats { .. }));
     let found = String::from_utf8(output).expect("text");
     in_order(&found, &["model:brandubh chose an illegal move a1a1", "undo, save or quit", "game-0001.pgn"]);
+}
+
+#[test]
+fn after_a_failure_the_person_does_not_move_for_the_player() {
+    let mut output = Vec::new();
+    super::run(table(&["a1a1"]), &b"d2c2\nd5e5\nfen\n"[..], &mut output).expect_err("the game broke off");
+    let found = String::from_utf8(output).expect("text");
+    in_order(&found, &["chose an illegal move a1a1", "The defenders are to move", "3a3/3a3/3d3/aadkdaa/3d3/2a4/3a3 d"]);
 }
 
 #[test]

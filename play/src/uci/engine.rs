@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{Ending, Game, Move, NamedRules, Preset};
+use hnefi_engine::{Ending, Game, Move, NamedRules, Position, Preset, Rules};
 use hnefi_inference::{DeviceChoice, Devices, Evaluator, Precision, PrecisionChoice};
 use hnefi_search::rng_for;
 use hnefi_search::{RootKind, Search, SearchConfig, SearchReport, Searching, search_on_threads};
@@ -27,8 +27,11 @@ const RARELY: Duration = Duration::from_millis(500);
 /// A search that must answer before its first evaluation is there waits so long for it.
 const FIRST_EVALUATION: Duration = Duration::from_millis(500);
 
-/// Bytes of a node with its moves, by [`SearchConfig::max_nodes`], on boards of 7, 9 and 11 squares a side.
-const NODE_BYTES: [(usize, u64); 3] = [(7, 700), (9, 1300), (11, 2000)];
+/// Bytes of a node without its moves, by [`SearchConfig::max_nodes`].
+const NODE_BYTES: u64 = 80;
+
+/// Bytes of a move: 16, and one for what the memory of moves leaves unused.
+const MOVE_BYTES: u64 = 17;
 
 /// The trees that are held at once: the one searched, and the memory that the kept part of it is moved to.
 const TREES: u64 = 2;
@@ -272,14 +275,19 @@ impl<'a> Engine<'a> {
 }
 
 fn new_search(options: &Options) -> Search {
-    let side = options.rules.rules().size().side();
-    let bytes = NODE_BYTES.iter().find(|&&(size, _)| size >= side).map_or(2000, |&(_, bytes)| bytes);
-    let nodes = (u64::from(options.hash) << 20) / (TREES * bytes);
     Search::new(SearchConfig {
         root: RootKind::Puct,
-        max_nodes: u32::try_from(nodes).unwrap_or(u32::MAX).clamp(2, 8_000_000),
+        max_nodes: most_nodes(&options.rules.rules(), options.hash),
         ..SearchConfig::default()
     })
+}
+
+/// Nodes of a tree for which so many MiB are enough. A position has about as many moves as the start or, where that is
+/// crowded, as the board has squares.
+pub(super) fn most_nodes(rules: &Rules, mebibytes: u32) -> u32 {
+    let moves = Position::start(rules).count_legal_moves().max(rules.size().squares()) as u64;
+    let nodes = (u64::from(mebibytes) << 20) / (TREES * (NODE_BYTES + MOVE_BYTES * moves));
+    u32::try_from(nodes).unwrap_or(u32::MAX).clamp(2, SearchConfig::MOST_NODES)
 }
 
 /// Watches one search: reports on it, ends it in time, and says the move.

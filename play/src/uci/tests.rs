@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{Move, Position, Preset};
+use hnefi_engine::{Move, NamedRules, Position, Preset};
 
+use super::engine::most_nodes;
 use super::{UciParams, run};
 use crate::PlayError;
 
@@ -158,6 +159,20 @@ fn threads_that_cannot_be_are_told_of() {
         assert_eq!(client.until("uciok")[0], told);
         client.close();
     }
+}
+
+#[test]
+fn a_tree_and_its_successor_keep_to_the_memory_that_was_set() {
+    for rules in NamedRules::published().map(|named| named.rules()) {
+        let (nodes, moves) = (u64::from(most_nodes(&rules, 1024)), Position::start(&rules).count_legal_moves() as u64);
+        assert!(nodes * (80 + 16 * moves) * 2 <= 1024 << 20, "{nodes} nodes of {moves} moves");
+    }
+    // What the nodes of long searches measured on boards of 7, 9 and 11 squares a side.
+    for (preset, bytes) in [(Preset::Brandubh, 700), (Preset::Tablut, 1300), (Preset::Copenhagen, 2000)] {
+        let room: u32 = (1024 << 20) / (2 * bytes);
+        assert!((2 * room / 3..=room).contains(&most_nodes(&preset.rules(), 1024)), "{preset:?}");
+    }
+    assert_eq!(most_nodes(&Preset::Brandubh.rules(), 65_536), hnefi_search::SearchConfig::MOST_NODES);
 }
 
 #[test]

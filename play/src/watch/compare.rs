@@ -17,7 +17,7 @@ const LONGEST: usize = 200;
 /// What is known of a run before it is looked at.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct About {
-    /// Its name, which no other of the runs has.
+    /// Its name, which no run of another path has.
     pub name: String,
     /// Place of the first run that differs from it in the seed alone.
     pub group: usize,
@@ -46,7 +46,7 @@ pub fn about(runs: &[Arc<Run>]) -> Vec<About> {
     for (place, (run, name)) in runs.iter().zip(names(runs)).enumerate() {
         let configuration = run.configuration().unwrap_or_default();
         let mut settings: BTreeMap<String, String> =
-            flat(&configuration["config"]).into_iter().map(|(key, value)| (key, written(&value))).collect();
+            flat(&configuration["config"]).into_iter().map(|(key, value)| (cut(&key), written(&value))).collect();
         // Without a configuration there is one value without a key.
         settings.remove("");
         if let Some(from) = configuration["from"]["path"].as_str() {
@@ -100,8 +100,9 @@ pub fn names(runs: &[Arc<Run>]) -> Vec<String> {
         parts.iter().map(|parts| parts[parts.len().saturating_sub(count)..].join("/")).collect()
     };
     let most = parts.iter().map(Vec::len).max().unwrap_or(0);
-    let distinct = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
-    // A run that is named twice keeps its name.
+    let different = |texts: &[String]| texts.iter().collect::<BTreeSet<_>>().len();
+    // A run may be named twice.
+    let distinct = |names: &Vec<String>| different(names) == different(&paths);
     (1..=most).map(named).find(distinct).unwrap_or_else(|| runs.iter().map(|run| run.name().to_owned()).collect())
 }
 
@@ -138,6 +139,7 @@ mod tests {
         let found = about(&made);
         let groups: Vec<usize> = found.iter().map(|one| one.group).collect();
         assert_eq!(groups, [0, 1, 0, 3, 4]);
+        assert_eq!(names(&[0, 2, 0].map(|place| made[place].clone())), ["a/quick", "b/quick", "a/quick"]);
         let last = found[4].name.clone();
         assert!(last.ends_with("/none"), "{last}");
         let names: Vec<&str> = found.iter().take(4).map(|one| one.name.as_str()).collect();

@@ -209,10 +209,15 @@ impl Known {
         }
         if let Some(Ratings { zero, rows }) = news.ratings {
             self.zero = zero;
+            // A checkpoint that is no longer rated has no Elo any more: its last one is of another fit.
+            for known in self.rows.values_mut() {
+                known.values.retain(|name, _| !name.starts_with("elo/"));
+            }
             for Row { generation, values, .. } in rows {
                 let known = self.rows.entry(generation).or_insert_with(|| Row { generation, ..Row::default() });
                 known.values.extend(values);
             }
+            self.rows.retain(|_, known| !known.values.is_empty());
         }
         self.state = news.state.unwrap_or(self.state);
     }
@@ -304,15 +309,22 @@ mod tests {
             values: [(name.to_owned(), value)].into(),
             ..Row::default()
         };
-        let ratings =
-            |elo: f64| Some(Ratings { zero: None, rows: [0, 2].map(|at| row(at, "elo/overall", elo)).into() });
+        let ratings = |at: &[u32], elo: f64| {
+            let rows = at.iter().map(|&at| row(at, "elo/overall", elo)).collect();
+            News { ratings: Some(Ratings { zero: None, rows }), ..News::default() }
+        };
+        let numbers = |known: &Known| -> Vec<(u32, Vec<f64>)> {
+            known.rows.values().map(|row| (row.generation, row.values.values().copied().collect())).collect()
+        };
         let mut known = Known::default();
-        known.add(News { ratings: ratings(3.0), ..News::default() });
+        known.add(ratings(&[0, 2], 3.0));
         known.add(News { rows: vec![row(2, "run/progress", 0.5)], ..News::default() });
-        known.add(News { ratings: ratings(7.0), ..News::default() });
-        let found: Vec<(u32, Vec<f64>)> =
-            known.rows.values().map(|row| (row.generation, row.values.values().copied().collect())).collect();
-        assert_eq!(found, [(0, vec![7.0]), (2, vec![7.0, 0.5])]);
+        known.add(ratings(&[0, 2], 7.0));
+        assert_eq!(numbers(&known), [(0, vec![7.0]), (2, vec![7.0, 0.5])]);
         assert_eq!(known.newest().map(|row| row.generation), Some(2));
+        known.add(ratings(&[2], 9.0));
+        assert_eq!(numbers(&known), [(2, vec![9.0, 0.5])], "what is no longer rated has no Elo");
+        known.add(ratings(&[0], 1.0));
+        assert_eq!(numbers(&known), [(0, vec![1.0]), (2, vec![0.5])]);
     }
 }

@@ -142,6 +142,24 @@ mod tests {
     }
 
     #[test]
+    fn a_configuration_cannot_steer_the_terminal() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir(&path).expect("a folder");
+            let text =
+                serde_json::json!({ "config": { "x\u{1b}[2J\u{202e}y": format!("{name}\u{1b}[2J") } }).to_string();
+            std::fs::write(path.join("run.json"), text).expect("a file");
+            Arc::new(Run::open_directory(&path).expect("there"))
+        };
+        let mut text = Vec::new();
+        print(&["a", "b"].map(run), &mut text).expect("printed");
+        let text = String::from_utf8(text).expect("text");
+        assert!(text.contains("x\\u{1b}[2J\\u{202e}y: a\\u{1b}[2J, b\\u{1b}[2J"), "{text}");
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+    }
+
+    #[test]
     fn what_nobody_can_have_measured_is_not_printed() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("metrics")).expect("a folder");

@@ -12,6 +12,7 @@ docs/TRAINER.md says what a task holds.
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -83,9 +84,10 @@ class Task:
 
 
 def tasks() -> Iterator[Task]:
-    """The tasks that this process is given, until there are no more. What it prints goes to standard error from here
-    on: the answers have the standard output."""
-    answers, sys.stdout = sys.stdout, sys.stderr
+    """The tasks that this process is given, until there are no more. What it, its libraries and its child processes
+    print goes to standard error from here on: the answers have the standard output."""
+    answers, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
+    os.dup2(2, 1)
     known: dict[str, list[GameRecord]] = {}
     for line in sys.stdin:
         if line.strip() == "quit":

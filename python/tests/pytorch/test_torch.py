@@ -90,6 +90,7 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
         (tensors, {}, 'card: no "network"'),
         (tensors, {"network": {**card["network"], "blocks": -1}}, "network"),
         (tensors, {**card, "steps": -4}, "card"),
+        (tensors, {**card, "steps": 2**50}, "checkpoint card: steps is 1125899906842624; expected 0 to"),
     ]:
         with pytest.raises(ValueError, match=words):
             hnefi.save_checkpoint(tmp_path / "none", changed, told)

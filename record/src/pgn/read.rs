@@ -90,6 +90,7 @@ fn header(raw: &RawGame, number: u64) -> Result<RecordedGame<'static>, TextError
         number: number_tag(raw, "Game")?.unwrap_or(number),
         seed: number_tag(raw, "Seed")?.unwrap_or(0),
         start: raw.tag("FEN").map(|(fen, line)| (fen.to_owned(), line)),
+        ply_cap: ply_cap(raw)?,
         players: [player("Attackers"), player("Defenders")],
         would_have_resigned: side_tag(raw, "WouldHaveResigned")?,
         ..RecordedGame::default()
@@ -318,7 +319,7 @@ fn agree_on_captures(
     Ok(())
 }
 
-/// The rules that the game names.
+/// The rules that the game names, whatever its ply cap.
 fn named_rules(raw: &RawGame) -> Result<Option<Rules>, TextError> {
     let Some((name, line)) = raw.tag("Rules") else { return Ok(None) };
     let text = match raw.tag("Options") {
@@ -327,14 +328,13 @@ fn named_rules(raw: &RawGame) -> Result<Option<Rules>, TextError> {
         }
         None => RulesText::Name(name.to_owned()),
     };
-    let ply_cap = match number_tag(raw, "PlyCap")? {
-        Some(cap) => Some(u16::try_from(cap).map_err(|_| {
-            let line = raw.tag("PlyCap").map_or(line, |(_, line)| line);
-            bad(line, format!("PlyCap {cap}: expected at most 65535"))
-        })?),
-        None => None,
-    };
-    text.resolve(ply_cap).map(Some).map_err(|error| bad(line, error.to_string()))
+    text.resolve(None).map(Some).map_err(|error| bad(line, error.to_string()))
+}
+
+fn ply_cap(raw: &RawGame) -> Result<Option<u16>, TextError> {
+    let Some(cap) = number_tag(raw, "PlyCap")? else { return Ok(None) };
+    let line = raw.tag("PlyCap").map_or(raw.line, |(_, line)| line);
+    u16::try_from(cap).map(Some).map_err(|_| bad(line, format!("PlyCap {cap}: expected at most 65535")))
 }
 
 fn number_tag(raw: &RawGame, name: &str) -> Result<Option<u64>, TextError> {

@@ -179,3 +179,19 @@ fn a_resignation_is_taken_back_alone_and_recorded() {
     let opened = Session::of_record(&record).expect("a sound record");
     assert_eq!((opened.ending(), opened.game().len(), opened.all_plies().count()), (None, 0, 1));
 }
+
+#[test]
+fn a_game_that_begins_again_knows_nothing_of_the_last_one() {
+    let mut played = session([Seat::Person, Seat::Person], &["d6c6"]);
+    played.resign().expect("a person resigns");
+    let mut opened = Session::of_record(&played.record(1)).expect("a sound record");
+    let stamps = (opened.stamp(), opened.tree_stamp(), opened.number());
+    opened.restart(false);
+    assert_eq!((opened.stamp(), opened.tree_stamp(), opened.number()), (stamps.0 + 1, stamps.1 + 1, stamps.2 + 1));
+    play(&mut opened, "d6b6");
+    assert_eq!((opened.result(), opened.is_main()), (None, true));
+    // It is played, not looked at: another move is the game's.
+    opened.step_to(0);
+    play(&mut opened, "d6c6");
+    assert!(opened.is_main());
+}

@@ -80,7 +80,9 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<KeyError> {
     let (run, train, budget) = (&config.run, &config.train, &config.budget);
     check(
         matches!(run.precision, PrecisionChoice::Auto | PrecisionChoice::Exactly(Precision::F32))
-            || run.device == DeviceChoice::Cpu.into(),
+            || run.device == DeviceChoice::Cpu.into()
+            // Of the devices that a trial compares only the CPU has these precisions.
+            || run.device.is_auto(),
         "run.precision",
         format!("\"{}\" with run.device = \"{}\"", run.precision, run.device),
         "\"auto\" or \"f32\", since only the device \"cpu\" has the others".to_owned(),

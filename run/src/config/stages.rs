@@ -184,6 +184,8 @@ pub(super) fn table(stages: &Value, errors: &mut Vec<KeyError>) {
 /// Errors in relations between values in each stage, and between successive networks.
 pub(super) fn relations(config: &TrainConfig) -> Vec<KeyError> {
     let mut errors = Vec::new();
+    // An error that a stage has from the configuration, or from the stage before, is reported there.
+    let mut known = check::relations(config);
     let mut before: Option<TrainConfig> = None;
     for index in 0..config.stages.len() {
         let path = format!("{STAGES}.{}", config.stage_name(index));
@@ -194,8 +196,10 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<KeyError> {
                 continue;
             }
         };
-        let within = check::relations(&stage).into_iter().filter(|error| !error.key.starts_with("run."));
-        errors.extend(within.map(|error| KeyError { key: format!("{path}.{}", error.key), ..error }));
+        let within = check::relations(&stage);
+        let new = within.iter().filter(|error| !known.contains(error)).cloned();
+        errors.extend(new.map(|error| KeyError { key: format!("{path}.{}", error.key), ..error }));
+        known = within;
         if let Some(before) = &before
             && let Err(problem) = before.network.grows_to(&stage.network)
         {

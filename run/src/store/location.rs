@@ -43,12 +43,10 @@ impl FromStr for Location {
 }
 
 impl From<&Path> for Location {
-    /// A bucket if the path is the URL of one, else a directory.
+    /// As a text is read, and a directory where that fails.
     fn from(path: &Path) -> Location {
-        match path.to_str().map(str::parse) {
-            Some(Ok(bucket @ Location::Bucket(_))) => bucket,
-            _ => Location::Directory(path.to_owned()),
-        }
+        let read: Option<Location> = path.to_str().and_then(|text| text.parse().ok());
+        read.unwrap_or_else(|| Location::Directory(path.to_owned()))
     }
 }
 
@@ -74,6 +72,7 @@ mod tests {
             ("/mnt/runs", "/mnt/runs"),
         ] {
             assert_eq!(text.parse::<Location>().unwrap(), Location::Directory(dir.into()), "{text}");
+            assert_eq!(Location::from(Path::new(text)), Location::Directory(dir.into()), "{text}");
         }
         let bucket = |text: &str| text.parse::<Location>().unwrap().to_string();
         assert_eq!(bucket("s3://bucket/runs/first/"), "s3://bucket/runs/first");

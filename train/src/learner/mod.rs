@@ -73,9 +73,7 @@ pub struct StepCounts {
     pub steps: u64,
     /// Samples in the steps taken.
     pub samples: u64,
-    /// Steps skipped because loss or gradient were not finite.
-    pub skipped: u64,
-    /// Number of consecutive skipped steps at the end.
+    /// Number of consecutive steps at the end that were skipped because loss or gradient were not finite.
     pub skipped_in_a_row: u32,
     /// Steps in the average that the run began with.
     #[serde(default)]
@@ -247,7 +245,6 @@ impl Learner {
             self.counts.skipped_in_a_row = 0;
             self.apply(combined, report.gradient_norm, rate);
         } else {
-            self.counts.skipped += 1;
             self.counts.skipped_in_a_row += 1;
             if self.counts.skipped_in_a_row >= self.params.bad_steps {
                 return Err(TrainError::NotFinite {

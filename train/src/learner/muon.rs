@@ -11,7 +11,7 @@ use burn::optim::{LearningRate, Optimizer};
 use burn::tensor::{Device, Tensor};
 
 /// Root of the mean square of a step at a learning rate of 1, for a square matrix or a wide one. 0.2 is the size of a
-/// step of AdamW; 0.8 learned faster (docs/RESULTS.md).
+/// step of AdamW; 0.8 learned faster (lab/2026-11-24-muon-against-adamw.md).
 const STEP: f64 = 0.8;
 
 /// Coefficients of an iteration, which brings singular values between 0 and 1 close to 1 quickly.

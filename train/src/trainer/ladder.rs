@@ -19,8 +19,8 @@ use crate::TrainError;
 use crate::config::{LadderSection, TrainConfig};
 use crate::tensorboard::event_file;
 
-/// Plays the ladder matches of the newest generation, if it is a multiple of `ladder.every` or the last one. `rest` is
-/// called before the first match. Returns false if the observer stopped it.
+/// Plays the ladder matches of `generation`, the newest that has a network, if it is a multiple of `ladder.every` or
+/// the last one. `rest` is called before the first match. Returns false if the observer stopped it.
 pub(super) fn play(
     context: &Context<'_>,
     every: u32,

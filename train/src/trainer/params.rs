@@ -12,6 +12,8 @@ pub struct Summary {
     pub generations: u32,
     /// Path or URL of the newest checkpoint.
     pub checkpoint: String,
+    /// Its generation, an earlier one where a trainer died while it published the latest.
+    pub checkpoint_generation: u32,
     /// Its id.
     pub checkpoint_id: String,
     /// Training steps.

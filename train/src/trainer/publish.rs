@@ -136,7 +136,6 @@ pub(super) fn publish_job(
         generation: network,
         checkpoint,
         stage: counters.stage,
-        progress,
         finished: !clock.has_room(counters.generation, counters.generation_seconds),
         playouts: playouts_at(&stage.config.budget.playouts, progress),
         adaptation,

@@ -12,7 +12,7 @@ use super::params::{SelfPlay, Summary, TrainerParams};
 use super::parts::Trainer;
 use super::publish::{NewCheckpoint, publish_checkpoint, publish_job, publish_metrics, publish_state};
 use super::selfplay::generate;
-use super::state::FinishedSelfPlay;
+use super::state::{FinishedSelfPlay, RunState};
 use super::{ladder, learn, stage};
 use crate::TrainError;
 use crate::config::TrainConfig;
@@ -79,7 +79,7 @@ impl Trainer<'_> {
     fn play_ladder(&mut self) -> Result<bool, TrainError> {
         let (ladder, budget) = (&self.stage.config.ladder, &self.stage.config.budget);
         let spent = self.clock.spent();
-        let (generation, is_last) = (self.state.counters.generation, self.state.job.finished);
+        let (generation, is_last) = (self.state.job.generation, self.state.job.finished);
         let mut rest = || self.players.source.rest();
         let goes_on = ladder::play(&self.context, ladder.every, generation, is_last, &mut rest)?;
         if goes_on {
@@ -136,12 +136,12 @@ impl Trainer<'_> {
     }
 
     fn summary(&self, stopped: bool) -> Summary {
-        let (counters, store) = (&self.state.counters, &self.context.store);
+        let RunState { counters, job, .. } = &self.state;
         Summary {
             generations: counters.generation,
-            // Of the newest generation that has a network: a trainer may have died while it published a later one.
-            checkpoint: store.name(&checkpoint_key(self.state.job.generation)),
-            checkpoint_id: self.state.job.checkpoint.clone(),
+            checkpoint: self.context.store.name(&checkpoint_key(job.generation)),
+            checkpoint_generation: job.generation,
+            checkpoint_id: job.checkpoint.clone(),
             steps: counters.counts.steps,
             samples: counters.counts.samples,
             elapsed_seconds: self.clock.elapsed(),

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hnefi_cuda::Cards;
-use hnefi_inference::{DeviceList, PrecisionChoice, Weights};
+use hnefi_inference::{DeviceList, Weights};
 use hnefi_run::store::{Store, StoreError, read_checkpoint, upload_key};
 use hnefi_selfplay::{FleetControl, FleetProgress};
 
@@ -172,16 +172,17 @@ fn settings(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     let mut config = configuration(store)?.ok_or_else(missing)?;
     if let Some(device) = &params.device {
         config.run.device = device.clone();
-        // The precision was chosen for the trainer's device.
-        if device.has_gpu() {
-            config.run.precision = PrecisionChoice::Auto;
-        }
     }
-    // So was the number of threads, for the trainer's machine.
+    // The precision was chosen for the trainer's device. A card has one of its own, and must not lose the trial by it.
+    let precision = std::mem::take(&mut config.run.precision);
+    // The number of threads was chosen for the trainer's machine.
     config.run.threads = params.threads.unwrap_or(0);
     config.selfplay.games_in_flight = params.games_in_flight.unwrap_or(config.selfplay.games_in_flight);
     checked(&config, "of this worker")?;
     choose_for_play(&mut config, &params.cards, &|text| observer.chose(text))?;
+    if !config.run.device.has_gpu() {
+        config.run.precision = precision;
+    }
     if params.games_in_flight.is_none() {
         config.selfplay.games_in_flight = busy_games(&config);
     }

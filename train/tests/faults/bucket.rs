@@ -44,7 +44,7 @@ fn sweep(name: &str, choose: impl Fn(Vec<(usize, Fault)>) -> Vec<(usize, Fault)>
             return;
         }
         assert!(ended.is_err() || at + 1 == log.len(), "{what}: nobody noticed");
-        call(&location, Injected::nothing(), 0).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let (summary, _) = call(&location, Injected::nothing(), 0).unwrap_or_else(|error| panic!("{what}: {error}"));
         let store = Store::open(&location, Access::Read, RetryPolicy::default()).unwrap();
         // What the dead trainer was publishing may stay unfinished under the number that is left out.
         let unfinished = |text: &String| {
@@ -58,6 +58,9 @@ fn sweep(name: &str, choose: impl Fn(Vec<(usize, Fault)>) -> Vec<(usize, Fault)>
         // Nobody takes its place if it was the last of the budget.
         let newest = store.checkpoints().unwrap().last().copied().unwrap();
         assert!(newest == GENERATIONS || newest + 1 == GENERATIONS, "{what}: the newest checkpoint is {newest}");
+        // The network that the run ends with is on the ladder.
+        let rated = format!("ladder/{:06}-", summary.checkpoint_generation);
+        assert!(!store.list(&rated).unwrap().is_empty(), "{what}: {rated}");
         let run = Run::open(&location, RetryPolicy::default()).unwrap();
         let mut seen = BTreeSet::new();
         for game in run.generations().unwrap().into_iter().flat_map(|generation| run.games(generation).expect(&what)) {

@@ -250,8 +250,8 @@ fn go_on(found: &Found) -> (tempfile::TempDir, Location, Result<Vec<String>, Str
         }
     }
     let location = Location::Directory(dir.path().join("the-run"));
-    let ended = call(&location, Injected::nothing(), 0).map_err(|error| error.to_string());
-    (dir, location, ended)
+    let ended = call(&location, Injected::nothing(), 0).map(|(_, warnings)| warnings);
+    (dir, location, ended.map_err(|error| error.to_string()))
 }
 
 fn sweep(choose: impl Fn(Vec<(String, Found)>) -> Vec<(String, Found)>) {

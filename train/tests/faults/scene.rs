@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use hnefi_run::store::{Access, FaultAction, Location, Operation, RetryPolicy, Store, StoreWatch, checkpoint_key};
 use hnefi_selfplay::FleetProgress;
 use hnefi_train::trainer::{TrainerParams, check, train_at};
-use hnefi_train::{TrainConfig, TrainError, TrainObserver};
+use hnefi_train::{Summary, TrainConfig, TrainError, TrainObserver};
 
 use crate::tiny::tiny_config;
 
@@ -176,8 +176,8 @@ impl TrainObserver for Notes {
     }
 }
 
-/// One call of the program; `stop_in` names the generation in which the user stops it, 0 for none.
-pub fn call(location: &Location, watch: Arc<Injected>, stop_in: u32) -> Result<Vec<String>, TrainError> {
+/// One call of the program, and its warnings; `stop_in` names the generation in which the user stops it, 0 for none.
+pub fn call(location: &Location, watch: Arc<Injected>, stop_in: u32) -> Result<(Summary, Vec<String>), TrainError> {
     let retry = RetryPolicy { watch, ..RetryPolicy::default() };
     let params = TrainerParams { location: location.clone(), retry, ..TrainerParams::new(Path::new("")) };
     let notes = Notes::stopping_in(stop_in);
@@ -185,7 +185,7 @@ pub fn call(location: &Location, watch: Arc<Injected>, stop_in: u32) -> Result<V
     let store = Store::open(location, Access::Read, RetryPolicy::default())?;
     let there = store.checkpoints()?.into_iter().any(|one| store.name(&checkpoint_key(one)) == summary.checkpoint);
     assert!(there, "{} is not there", summary.checkpoint);
-    Ok(notes.warnings.into_inner().unwrap())
+    Ok((summary, notes.warnings.into_inner().unwrap()))
 }
 
 /// A call that the user stops in the second generation, and one that goes on to the end. Errors are what the user sees.

@@ -36,7 +36,7 @@ impl Host for Time {
 }
 
 /// The shipped networks.
-struct Shipped;
+pub struct Shipped;
 
 impl Players for Shipped {
     fn networks(&self) -> Vec<Offer> {
@@ -72,7 +72,7 @@ impl Players for Shipped {
 /// A board as a page sees it.
 pub struct Page {
     time: Arc<Time>,
-    pub board: Board,
+    pub board: Arc<Board>,
     cache: RefCell<WorkerCache>,
 }
 
@@ -103,12 +103,18 @@ impl Answer {
 impl Page {
     /// A board on which nothing stands yet.
     pub fn new() -> Page {
+        Page::with(Arc::new(Shipped))
+    }
+
+    /// The same with other networks.
+    pub fn with(players: Arc<dyn Players>) -> Page {
         let [attackers, defenders] = [SeatRequest::default(), SeatRequest::default()];
         let first = NewGame { rules: "brandubh".to_owned(), attackers, defenders, fen: None, clock: None };
         // A slice is one leaf.
         let config = BoardConfig { rooms: 8, listeners: 4, searches: 1, slice: Duration::ZERO, first, seed: 1 };
         let time = Arc::new(Time::default());
-        Page { board: Board::new(time.clone(), Arc::new(Shipped), config), time, cache: RefCell::default() }
+        let board = Arc::new(Board::new(time.clone(), players, config));
+        Page { board, time, cache: RefCell::default() }
     }
 
     pub fn ask(&self, method: &str, path: &str, body: &str) -> Answer {

@@ -441,6 +441,38 @@ fn where_there_is_no_room_what_cannot_be_read_goes_and_the_game_is_kept() {
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]
+fn a_game_takes_the_place_of_the_oldest_of_its_kind() {
+    let (browser, address) = begin();
+    browser.open(&format!("http://{address}/"));
+    browser.my_turn();
+    browser.some_move(2);
+    browser.my_turn();
+    let id = kept(&browser);
+    // With this one, sixty of one's own and six that were opened.
+    browser.run(&format!(
+        "const one = JSON.parse(localStorage.getItem('hnefi.game.{id}')); \
+         for (let time = 1; time <= 65; time++) \
+         localStorage.setItem('hnefi.game.' + String(time).padStart(32, '0'), \
+         JSON.stringify({{ ...one, time, source: time < 60 ? null : 'game' }}));"
+    ));
+    let numbers = "const games = Object.keys(localStorage).filter((key) => key.startsWith('hnefi.game.')).map((key) => \
+                   JSON.parse(localStorage.getItem(key))); \
+                   return [games.filter(({ source }) => !source), games.filter(({ source }) => source)].map((kind) => \
+                   [kind.length, Math.min(...kind.map(({ time }) => time))]);";
+    assert_eq!(browser.run(numbers), json!([[60, 1], [6, 60]]));
+    let text = json!({ "text": { "text": "d6-c6 d5-e5", "rules": "brandubh" } });
+    enter(&browser, "/api/games/open", &text);
+    kept(&browser);
+    assert_eq!(browser.run(numbers), json!([[60, 1], [6, 61]]), "opened to look at");
+    enter(&browser, "/api/games", &json!({ "rules": "tablut", "attackers": {}, "defenders": {} }));
+    browser.some_move(3);
+    kept(&browser);
+    assert_eq!(browser.run(numbers), json!([[60, 2], [6, 61]]), "one's own");
+    browser.check_console_but(&["/api/games/"]);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
 fn refusals_are_said_in_the_language_of_the_page() {
     let (browser, address) = begin();
     browser.open(&format!("http://{address}/assets/icon.svg"));

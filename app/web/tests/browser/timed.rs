@@ -128,3 +128,34 @@ fn a_refusal_is_said_until_something_else_is_done_and_the_address_keeps_its_game
     browser.until("document.querySelector('#problem').hidden && location.hash.split('_').length === 3");
     browser.check_console_but(&["/go - Failed to load resource: the server responded with a status of 409"]);
 }
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn another_level_is_played_from_the_same_start_with_the_same_clocks() {
+    let browser = Browser::start();
+    let address = serve(WebConfig::default());
+    browser.size(1280, 900, 1.0);
+    let seat = json!({ "player": "model:shipped/brandubh", "strength": { "level": 3 } });
+    let (fen, clock) = ("7/7/5a1/3k3/1a5/7/7 a", json!({ "seconds": 600, "increment": 5 }));
+    let game = json!({ "rules": "brandubh", "attackers": {}, "defenders": seat, "fen": fen, "clock": clock });
+    let mut id = String::new();
+    // Who loses twice is offered less.
+    for _ in 0..2 {
+        id = post(address, "/api/games", &game).ok()["id"].as_str().expect("an id").to_owned();
+        browser.open("about:blank");
+        browser.open(&format!("http://{address}/#{id}"));
+        browser.until("document.querySelector('.squares .movable')");
+        browser.open_dialog("#resign", "#ask-dialog");
+        browser.click("#resign-now");
+        browser.until("document.querySelector('.status.ended')");
+    }
+    browser.click("#other-level");
+    browser.until(&format!("!location.hash.startsWith('#{id}') && document.querySelector('.squares .movable')"));
+    let found = browser.run_later(
+        "const done = arguments[arguments.length - 1]; import('/assets/state.js').then(({ page: { state } }) => \
+         done([state.fen, state.clock?.seconds, state.clock?.increment, state.seats[1].strength]), \
+         (error) => done(String(error)));",
+    );
+    assert_eq!(found, json!([fen, 600, 5, { "level": 2 }]));
+    browser.check_console_but(&["/api/games/"]);
+}

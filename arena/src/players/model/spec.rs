@@ -14,6 +14,8 @@ pub const DEFAULT_PLAYOUTS: u32 = 64;
 
 const SECONDS: (f64, f64) = (0.001, 3600.0);
 const THREADS: (u32, u32) = (1, 256);
+/// The keys that a search with a Gumbel root reads; one with a PUCT root reads the others.
+const GUMBEL: [&str; 3] = ["max_num_considered_actions", "c_visit", "c_scale"];
 const SETTINGS: &str = "playouts=N, time=S, precision=P, threads=N or search.KEY=VALUE";
 
 /// A network under a tree search. Displays as the part after `model:`.
@@ -49,6 +51,25 @@ impl ModelSpec {
         let usual = usual.clone().limited_by(self.limit);
         let changed = |config: SearchConfig, (key, value): &(String, String)| config.with(key, value);
         self.search.iter().try_fold(usual, changed).expect("what was parsed is accepted")
+    }
+
+    /// Whether a search from such a root reads a key.
+    pub(crate) fn reads(&self, key: &str, root: RootKind) -> bool {
+        match key {
+            "root" | "max_nodes" => true,
+            "virtual_loss" => root == RootKind::Puct && self.threads > 1,
+            key => GUMBEL.contains(&key) == (root == RootKind::Gumbel),
+        }
+    }
+
+    /// What to tell somebody about a precision that this CPU has no instructions for, and about settings that change
+    /// nothing.
+    pub(in crate::players) fn warnings(&self) -> impl Iterator<Item = String> {
+        let root = self.search(&SearchConfig::default()).root;
+        let unread = self.search.iter().filter(move |(key, _)| !self.reads(key, root));
+        let unread =
+            unread.map(|(key, value)| format!("search.{key}={value}: it does not change how this player plays"));
+        self.precision.warning().into_iter().chain(unread)
     }
 
     /// The same with another value of one key of the search.
@@ -174,6 +195,20 @@ mod tests {
         assert_eq!(again.to_string(), "x,playouts=64,search.c_puct=2,search.c_visit=9");
         assert_eq!(spec("x,playouts=1000000").search(&usual).max_nodes, 1_000_002, "a tree with room for all of them");
         assert_eq!(spec("x,playouts=1000000,search.max_nodes=9").search(&usual).max_nodes, 9);
+    }
+
+    #[test]
+    fn settings_that_change_nothing_are_named() {
+        for (text, unread) in [
+            ("x,playouts=8,search.c_puct=2,search.c_scale=2", &["search.c_puct=2"][..]),
+            ("x,time=1,search.c_puct=2,search.c_scale=2,search.max_nodes=9", &["search.c_scale=2"]),
+            ("x,playouts=8,search.root=puct,search.virtual_loss=2,search.c_puct=2", &["search.virtual_loss=2"]),
+            ("x,time=1,threads=2,search.virtual_loss=2", &[]),
+        ] {
+            let expected = unread.iter().map(|set| format!("{set}: it does not change how this player plays"));
+            let found = ModelSpec { precision: Precision::F32.into(), ..spec(text) };
+            assert_eq!(found.warnings().collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{text}");
+        }
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl CpuNetwork {
     /// Folds the norms into the convolutions and packs the weights for the best kernels of this CPU.
     ///
     /// # Errors
-    /// When a weight is not finite, or the shapes are none that a [`crate::NetworkConfig`] makes.
+    /// None: only [`CpuNetwork::with_precision`] has some.
     pub fn new(weights: &Weights) -> Result<CpuNetwork, CpuNetworkError> {
         CpuNetwork::with_precision(weights, Precision::F32)
     }
@@ -63,7 +63,7 @@ impl CpuNetwork {
     /// for. For [`Precision::Int8`] the network first plays some hundred plies of its own policy in single precision.
     ///
     /// # Errors
-    /// As [`CpuNetwork::new`], and for [`Precision::Int8`] when the activations of those positions are not finite.
+    /// For [`Precision::Int8`] alone, when the activations of those positions are not finite.
     pub fn with_precision(weights: &Weights, precision: Precision) -> Result<CpuNetwork, CpuNetworkError> {
         let int8 = (precision == Precision::Int8).then(LowPrecisionKernels::best);
         CpuNetwork::with_kernels(weights, Kernels::best(), int8)
