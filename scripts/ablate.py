@@ -201,10 +201,11 @@ def main():
         try:
             for job in jobs:
                 job.result()
-        except BaseException:
+        except BaseException as error:
             # Whatever failed, or Ctrl-C, must not wait for hours of other runs; they go on from there the next time.
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(RUNNING):
+            # Ctrl-C has reached them already, and by a second signal they would lose what a safe point saves.
+            for process in [] if isinstance(error, KeyboardInterrupt) else list(RUNNING):
                 process.terminate()
             raise
     scores, generations, sides = {}, {}, {side: {} for side in SIDES}

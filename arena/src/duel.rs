@@ -45,11 +45,11 @@ pub struct MatchParams {
 }
 
 impl MatchParams {
-    /// A match of `games` games with the usual settings: all cores, four random plies, self-play's ply cap, all games
-    /// played.
+    /// A match of `games` games with the usual settings: all cores, four random plies, the rules' ply cap or, where they
+    /// have none, self-play's, all games played.
     pub fn new(rules: Rules, games: u32, seed: u64) -> MatchParams {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let ply_cap = PlyCaps::default().of(rules.size());
+        let ply_cap = if rules.ply_cap > 0 { rules.ply_cap } else { PlyCaps::default().of(rules.size()) };
         MatchParams { rules, games, seed, threads, opening_plies: 4, ply_cap, sprt: None }
     }
 
@@ -228,7 +228,7 @@ fn collect(
         match receiver.recv_timeout(POLL) {
             Ok((game, finished)) => early.insert(game, finished),
             Err(RecvTimeoutError::Timeout) => continue,
-            // All workers have gone, and no game failed: one of them panicked, and the scope passes that on.
+            // All workers have gone, and this game never came: its worker panicked, and the scope passes that on.
             Err(RecvTimeoutError::Disconnected) => break,
         };
         while let Some(finished) = early.remove(&counted) {

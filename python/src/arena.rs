@@ -244,10 +244,9 @@ pub fn play_match(
     warn_of_foreign(py, &[&a, &b], rules, &mut models)?;
     let games = optional(games, "games", 0..=u32::MAX)?.unwrap_or(100);
     let usual = MatchParams::new(rules, games, optional(seed, "seed", SEEDS)?.unwrap_or(0));
-    let cap = if rules.ply_cap > 0 { rules.ply_cap } else { usual.ply_cap };
     let params = MatchParams {
         threads: optional(threads, "threads", THREADS)?.unwrap_or(usual.threads),
-        ply_cap: optional(ply_cap, "ply_cap", 0..=u16::MAX)?.unwrap_or(cap),
+        ply_cap: optional(ply_cap, "ply_cap", 0..=u16::MAX)?.unwrap_or(usual.ply_cap),
         opening_plies: optional(opening_plies, "opening_plies", 0..=u32::MAX)?.unwrap_or(4),
         ..usual
     };

@@ -119,7 +119,7 @@ def test_the_lock_is_released_while_searching(network: hnefi.Checkpoint) -> None
     [
         "network.search(start, seconds=60)",
         "network.search_each([start] * 1000, 2000)",
-        "network.search_each([start], 5_000_000, root='puct', max_nodes=7_000_000)",
+        "network.search_each([start], 5_000_000, root='puct', max_nodes=6_000_000)",
         "hnefi.Player('alphabeta:3').choose([start] * 100_000)",
         "hnefi.Player('model:brandubh,time=600').choose([start])",
         "hnefi.match('model:brandubh,time=600', 'random', 2, 'brandubh')",

@@ -102,7 +102,7 @@ pub struct SettingError(String);
 
 impl SearchConfig {
     /// The largest `max_nodes`: so many nodes of 580 moves, which Alea Evangelii begins with, stay below 2^32 moves.
-    pub const MOST_NODES: u32 = 7_000_000;
+    pub const MOST_NODES: u32 = 6_000_000;
 
     /// With the root that is usual for a limit, and room in the tree for its playouts.
     #[must_use]

@@ -75,7 +75,9 @@ fn records_replay_to_their_outcome() {
 
 #[test]
 fn the_ply_cap_is_a_draw_of_its_own_kind() {
-    let params = MatchParams { ply_cap: 6, ..params(10, 1) };
+    let of_rules = Rules { ply_cap: 6, ..Preset::Brandubh.rules() };
+    let params = MatchParams { threads: 1, ..MatchParams::new(of_rules, 10, 42) };
+    assert_eq!(params.ply_cap, 6, "the rules' own");
     let players = players(1, || [Box::new(RandomPlayer), Box::new(RandomPlayer)]);
     let result = play_match_with(["random", "random"], players, &params, &mut ()).expect("a match");
     assert!(result.ends["draw ply_cap"] >= 5, "{:?}", result.ends);

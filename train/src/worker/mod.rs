@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hnefi_cuda::Cards;
-use hnefi_inference::{DeviceList, Weights};
+use hnefi_inference::{DeviceList, Precision, PrecisionChoice, Weights};
 use hnefi_run::store::{Store, StoreError, read_checkpoint, upload_key};
 use hnefi_selfplay::{FleetControl, FleetProgress};
 
@@ -173,8 +173,11 @@ fn settings(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     if let Some(device) = &params.device {
         config.run.device = device.clone();
     }
-    // The precision was chosen for the trainer's device. A card has one of its own, and must not lose the trial by it.
-    let precision = std::mem::take(&mut config.run.precision);
+    // The precision was chosen for the trainer's device. A card refuses int8, and must not lose the trial by it.
+    let precision = config.run.precision;
+    if precision == Precision::Int8.into() {
+        config.run.precision = PrecisionChoice::Auto;
+    }
     // The number of threads was chosen for the trainer's machine.
     config.run.threads = params.threads.unwrap_or(0);
     config.selfplay.games_in_flight = params.games_in_flight.unwrap_or(config.selfplay.games_in_flight);

@@ -108,11 +108,15 @@ impl CheckpointSource {
         if let Some(name) = path.to_str().filter(|name| names.contains(name)) {
             return Ok(CheckpointSource::Shipped(name.to_owned()));
         }
+        let missing = |problem| Err(PlayerError::NoModel { path: path.display().to_string(), problem });
+        let location = Location::from(path);
+        let path = match &location {
+            Location::Directory(folder) => folder.as_path(),
+            Location::Bucket(_) => path,
+        };
         if path.join(CARD_FILE).is_file() {
             return Ok(CheckpointSource::Folder(path.to_owned()));
         }
-        let missing = |problem| Err(PlayerError::NoModel { path: path.display().to_string(), problem });
-        let location = Location::from(path);
         if matches!(location, Location::Bucket(_)) || path.join(CHECKPOINTS).is_dir() {
             let run = Run::open(&location, RetryPolicy::interactive())?;
             return match run.checkpoints()?.pop() {
@@ -176,6 +180,7 @@ mod tests {
             ("no/such/run".into(), "model no/such/run: there is no such folder, and no shipped"),
             ("brandub".into(), "; did you mean brandubh?"),
             (empty, "it has neither card.json (a checkpoint) nor checkpoints (a run)"),
+            (format!("file:{}", run.display()).into(), "it has no checkpoint yet"),
             (run, "it has no checkpoint yet"),
         ] {
             let player = PlayerSpec::Model(ModelSpec::new(path, Limit::Playouts(8)));
