@@ -45,11 +45,11 @@ pub struct MatchParams {
 }
 
 impl MatchParams {
-    /// A match of `games` games with the usual settings: all cores, four random plies, the rules' ply cap or, where they
-    /// have none, self-play's, all games played.
+    /// A match of `games` games with the usual settings: all cores, four random plies, the rules' own ply cap or, where
+    /// they have none, self-play's, all games played.
     pub fn new(rules: Rules, games: u32, seed: u64) -> MatchParams {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let ply_cap = if rules.ply_cap > 0 { rules.ply_cap } else { PlyCaps::default().of(rules.size()) };
+        let ply_cap = PlyCaps::default().or_own(&rules);
         MatchParams { rules, games, seed, threads, opening_plies: 4, ply_cap, sprt: None }
     }
 

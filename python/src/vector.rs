@@ -84,7 +84,7 @@ impl VectorEnv {
         copy: bool,
     ) -> PyResult<VectorEnv> {
         let (given, count) = (rules_of(ruleset)?, whole(count, "count", 1..=MOST)?);
-        let usual = if given.ply_cap > 0 { given.ply_cap } else { PlyCaps::default().of(given.size()) };
+        let usual = PlyCaps::default().or_own(&given);
         let ply_cap = optional(ply_cap, "ply_cap", 0..=u16::MAX)?.unwrap_or(usual);
         let rules = EngineRules { ply_cap, ..given };
         let start = Position::at(&rules, fen)?;

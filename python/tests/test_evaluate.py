@@ -225,7 +225,7 @@ def test_a_player_that_raises_or_errs_ends_its_match() -> None:
     with pytest.raises(KeyError, match="mine"):
         hnefi.match("random", broken, 2, "brandubh")
     with pytest.raises(ValueError, match="game 0, ply 5: <lambda> .defenders.: illegal move a1a7"):
-        hnefi.match("random", lambda position: "a1a7", 2, "brandubh", threads=1)
+        hnefi.match("random", lambda position: "a1a7", 2, "brandubh")
     with pytest.raises(ValueError, match="move None: expected a text such as"):
         hnefi.match("random", lambda position: None, 2, "brandubh")  # type: ignore[arg-type,return-value]
     with pytest.raises(ValueError, match="player 3: expected a spec or a function"):

@@ -65,7 +65,7 @@ fn read(fields: serde_json::Result<Fields>, rules: &mut [Rules]) -> Result<Recor
     let mut fields = fields.map_err(|error| {
         bad(format!(r#"no game in JSON: {error}; expected {{"rules": "brandubh", "moves": ["d6c6"]}}"#))
     })?;
-    let own = fields.rules.as_ref().map(|rules| rules.resolve(None)).transpose();
+    let own = fields.rules.as_ref().map(RulesText::resolve).transpose();
     let own = own.map_err(|error| bad(error.to_string()))?;
     let mut words: Vec<&str> = match &fields.moves {
         Words::List(words) => words.iter().map(String::as_str).collect(),

@@ -68,25 +68,25 @@ impl RulesText {
         }
     }
 
-    /// The rules, with `ply_cap` if it is given.
+    /// The rules.
     ///
     /// # Errors
     /// When there is no ruleset of that name, and the message lists them, or when the options cannot be played by.
-    pub fn resolve(&self, ply_cap: Option<u16>) -> Result<Rules, BadRules> {
-        let mut rules = match self {
+    pub fn resolve(&self) -> Result<Rules, BadRules> {
+        let rules = match self {
             RulesText::Name(name) => ruleset(name)?.rules(),
             RulesText::Options(rules) => **rules,
         };
-        rules.ply_cap = ply_cap.unwrap_or(rules.ply_cap);
         rules.faults().into_iter().next().map_or(Ok(rules), |fault| Err(BadRules(fault)))
     }
 
-    /// A game under these rules, as of [`RulesText::resolve`], that begins with a FEN or at the rules' start.
+    /// A game under these rules, with `ply_cap` if it is given, that begins with a FEN or at the rules' start.
     ///
     /// # Errors
     /// When there are no such rules, or the FEN cannot stand under them.
     pub fn game(&self, ply_cap: Option<u16>, fen: Option<&str>) -> Result<Game, NoGame> {
-        let rules = self.resolve(ply_cap)?;
+        let rules = self.resolve()?;
+        let rules = Rules { ply_cap: ply_cap.unwrap_or(rules.ply_cap), ..rules };
         Ok(fen.map_or_else(|| Ok(Game::new(&rules)), |fen| Game::from_fen(&rules, fen))?)
     }
 }

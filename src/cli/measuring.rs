@@ -66,7 +66,7 @@ pub struct Conditions {
     /// Random plies at the start of each pair of games.
     #[arg(long, default_value_t = 4)]
     pub opening_plies: u32,
-    /// Plies after which a game is a draw [default: 150, 200, 400 on 7x7, 9x9, 11x11].
+    /// Plies after which a game is a draw [default: the rules' own, else 150, 200, 400 on 7x7, 9x9, 11x11].
     #[arg(long)]
     pub ply_cap: Option<u16>,
     /// Worker threads [default: all cores].

@@ -5,9 +5,10 @@ use std::io::{BufReader, Cursor, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use super::Broken;
 use hnefi_data::{AnalyseParams, AnalyseSummary, analyse};
 use hnefi_engine::{Game, Move, Preset};
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
+use hnefi_inference::{Evaluations, HashEvaluator};
 use hnefi_search::{Search, SearchConfig, run_to_end};
 use serde_json::{Value, json};
 
@@ -93,14 +94,6 @@ fn a_game_that_is_over_has_no_moves() {
     let (answers, _) = asked(1, &line.to_string());
     assert_eq!((&answers[0]["status"], &answers[0]["reason"]), (&json!("defenders"), &json!("king_escaped")));
     assert!(answers[0].get("moves").is_none() && answers[0]["last"] == true);
-}
-
-struct Broken;
-
-impl Evaluator for Broken {
-    fn evaluate(&mut self, requests: &[EvalRequest<'_>], _: &mut Evaluations) -> Result<(), EvalError> {
-        Err(EvalError::Device { count: requests.len(), device: "test".to_owned(), problem: "unplugged".to_owned() })
-    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Judging a network by games whose answers are known.
 
-use super::games;
+use super::{Broken, games};
 use hnefi_data::{JudgeParams, Judgement, judge};
 use hnefi_engine::{Escape, MoveList, NamedRules, Position, Preset, Rules, Side};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator, Wdl};
@@ -216,14 +216,6 @@ fn the_network_is_told_of_the_handicap_of_a_game() {
     for (game, value) in [(without, 0.25), (with, 0.75)] {
         let found = expected(game);
         assert!(found.iter().all(|found| (found - value).abs() < 1e-3), "{found:?}, expected {value}");
-    }
-}
-
-struct Broken;
-
-impl Evaluator for Broken {
-    fn evaluate(&mut self, requests: &[EvalRequest<'_>], _: &mut Evaluations) -> Result<(), EvalError> {
-        Err(EvalError::Device { count: requests.len(), device: "test".to_owned(), problem: "unplugged".to_owned() })
     }
 }
 

@@ -9,3 +9,14 @@ mod judge;
 mod npz;
 mod pgn;
 mod replay;
+
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator};
+
+/// A device that fails.
+struct Broken;
+
+impl Evaluator for Broken {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], _: &mut Evaluations) -> Result<(), EvalError> {
+        Err(EvalError::Device { count: requests.len(), device: "test".to_owned(), problem: "unplugged".to_owned() })
+    }
+}

@@ -267,7 +267,7 @@ impl Checkpoint {
     }
 }
 
-/// Whether a card of so many bytes is read.
+/// Refuses a card that is longer than what is read.
 fn check_length(bytes: usize) -> Result<(), String> {
     if bytes as u64 > LARGEST_CARD {
         return Err(format!("more than {LARGEST_CARD} bytes; a card has some hundred"));

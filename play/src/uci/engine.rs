@@ -282,7 +282,7 @@ fn new_search(options: &Options) -> Search {
     })
 }
 
-/// Nodes of a tree for which so many MiB are enough. A position has about as many moves as the start or, where that is
+/// Nodes of a tree that, with its successor, fits into this memory. A position has about as many moves as the start or, where that is
 /// crowded, as the board has squares.
 pub(super) fn most_nodes(rules: &Rules, mebibytes: u32) -> u32 {
     let moves = Position::start(rules).count_legal_moves().max(rules.size().squares()) as u64;

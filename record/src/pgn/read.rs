@@ -328,7 +328,7 @@ fn named_rules(raw: &RawGame) -> Result<Option<Rules>, TextError> {
         }
         None => RulesText::Name(name.to_owned()),
     };
-    text.resolve(None).map(Some).map_err(|error| bad(line, error.to_string()))
+    text.resolve().map(Some).map_err(|error| bad(line, error.to_string()))
 }
 
 fn ply_cap(raw: &RawGame) -> Result<Option<u16>, TextError> {

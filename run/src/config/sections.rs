@@ -1,7 +1,7 @@
 //! All sections of a configuration with their keys. The defaults are the configuration `quick`: Brandubh from random
 //! weights to a solid player in eight minutes on two cores.
 
-use hnefi_engine::{BoardSize, NamedRules, Preset};
+use hnefi_engine::{BoardSize, NamedRules, Preset, Rules};
 use hnefi_inference::{DeviceChoice, DeviceList, NetworkConfig, PrecisionChoice, TrainPrecisionChoice};
 use serde::{Deserialize, Serialize};
 
@@ -276,6 +276,11 @@ impl PlyCaps {
             let plies = usize::from(self.eleven) * size.squares() / BoardSize::ELEVEN.squares();
             u16::try_from(plies).unwrap_or(u16::MAX)
         }
+    }
+
+    /// The ply cap of the rules themselves or, if they have none, of their board.
+    pub fn or_own(&self, rules: &Rules) -> u16 {
+        if rules.ply_cap > 0 { rules.ply_cap } else { self.of(rules.size()) }
     }
 }
 

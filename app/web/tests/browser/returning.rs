@@ -17,6 +17,17 @@ fn begin() -> (Browser, SocketAddr) {
     (browser, serve(WebConfig::default()))
 }
 
+/// A game with a move and its answer on the board, and its id.
+fn begun() -> (Browser, String) {
+    let (browser, address) = begin();
+    browser.open(&format!("http://{address}/"));
+    browser.my_turn();
+    browser.some_move(2);
+    browser.my_turn();
+    let id = kept(&browser);
+    (browser, id)
+}
+
 /// Opens a page anew, as in another visit of the same tab.
 fn visit(browser: &Browser, url: &str) {
     browser.open("about:blank");
@@ -125,12 +136,7 @@ fn the_unfinished_game_comes_back_by_itself_and_all_games_are_listed() {
 #[test]
 #[ignore = "needs chromium and chromedriver"]
 fn the_same_again_is_another_game_beside_the_one_before() {
-    let (browser, address) = begin();
-    browser.open(&format!("http://{address}/"));
-    browser.my_turn();
-    browser.some_move(2);
-    browser.my_turn();
-    let first = kept(&browser);
+    let (browser, first) = begun();
     let fen = browser.run(FEN);
     browser.open_dialog("#new", "#new-dialog");
     // Keys begin at what is chosen, and not at the cross that closes the dialog.
@@ -419,13 +425,8 @@ fn whatever_lies_in_the_storage_a_board_stands_there() {
 #[test]
 #[ignore = "needs chromium and chromedriver"]
 fn where_there_is_no_room_what_cannot_be_read_goes_and_the_game_is_kept() {
-    let (browser, address) = begin();
+    let (browser, id) = begun();
     let [old, strange] = ["a", "b"].map(|letter| letter.repeat(32));
-    browser.open(&format!("http://{address}/"));
-    browser.my_turn();
-    browser.some_move(2);
-    browser.my_turn();
-    let id = kept(&browser);
     browser.run(&format!(
         "const kept = localStorage.getItem('hnefi.game.{id}'); localStorage.setItem('hnefi.game.{old}', kept); \
          let text = ''; for (let more = 'x'.repeat(1 << 22); more; more = more.slice(0, more.length >> 1)) \
@@ -442,12 +443,7 @@ fn where_there_is_no_room_what_cannot_be_read_goes_and_the_game_is_kept() {
 #[test]
 #[ignore = "needs chromium and chromedriver"]
 fn a_game_takes_the_place_of_the_oldest_of_its_kind() {
-    let (browser, address) = begin();
-    browser.open(&format!("http://{address}/"));
-    browser.my_turn();
-    browser.some_move(2);
-    browser.my_turn();
-    let id = kept(&browser);
+    let (browser, id) = begun();
     // With this one, sixty of one's own and six that were opened.
     browser.run(&format!(
         "const one = JSON.parse(localStorage.getItem('hnefi.game.{id}')); \

@@ -54,7 +54,7 @@ impl CpuNetwork {
     /// Folds the norms into the convolutions and packs the weights for the best kernels of this CPU.
     ///
     /// # Errors
-    /// None: only [`CpuNetwork::with_precision`] has some.
+    /// Never in single precision; the type is of [`CpuNetwork::with_precision`].
     pub fn new(weights: &Weights) -> Result<CpuNetwork, CpuNetworkError> {
         CpuNetwork::with_precision(weights, Precision::F32)
     }
